@@ -1,1 +1,4 @@
-//! Engine.
+//! Keeps an LLM conversation inside its context window: cheaply, legally, and without losing anything.
+
+pub mod json;
+pub mod wire;

@@ -1,0 +1,171 @@
+//! JSON strings as Rust text, and back.
+
+use std::borrow::Cow;
+
+/// Resolves the escapes of the text between a JSON string's quotes. A lone surrogate becomes U+FFFD.
+///
+/// ```
+/// assert_eq!(louver::json::text::decode(r"caf\u00e9\n"), "café\n");
+/// ```
+#[must_use]
+pub fn decode(inner: &str) -> Cow<'_, str> {
+    let Some(first) = memchr::memchr(b'\\', inner.as_bytes()) else {
+        return Cow::Borrowed(inner);
+    };
+    let mut decoded = String::with_capacity(inner.len());
+    let mut rest = inner;
+    let mut next = Some(first);
+    while let Some(at) = next {
+        decoded.push_str(&rest[..at]);
+        let Some(escape) = Escape::read(&rest.as_bytes()[at..]) else {
+            break;
+        };
+        decoded.push(escape.meaning.unwrap_or(char::REPLACEMENT_CHARACTER));
+        rest = &rest[at + escape.length..];
+        next = memchr::memchr(b'\\', rest.as_bytes());
+    }
+    decoded.push_str(rest);
+    Cow::Owned(decoded)
+}
+
+/// Writes text as a JSON string, quotes included.
+///
+/// ```
+/// assert_eq!(louver::json::text::encode("a \"b\"\n"), r#""a \"b\"\n""#);
+/// ```
+#[must_use]
+pub fn encode(text: &str) -> String {
+    let mut json = String::with_capacity(text.len() + 2);
+    json.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => json.push_str("\\\""),
+            '\\' => json.push_str("\\\\"),
+            '\n' => json.push_str("\\n"),
+            '\r' => json.push_str("\\r"),
+            '\t' => json.push_str("\\t"),
+            control if u32::from(control) < 0x20 => json.push_str(&format!("\\u{:04x}", u32::from(control))),
+            other => json.push(other),
+        }
+    }
+    json.push('"');
+    json
+}
+
+/// JSON without the white space between its tokens; strings and numbers stay as spelled.
+///
+/// ```
+/// assert_eq!(louver::json::text::compact("{ \"a b\": [1, 2] }"), r#"{"a b":[1,2]}"#);
+/// ```
+#[must_use]
+pub fn compact(json: &str) -> Cow<'_, str> {
+    if !json.bytes().any(|byte| byte.is_ascii_whitespace()) {
+        return Cow::Borrowed(json);
+    }
+    let mut written = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(quote) = memchr::memchr(b'"', rest.as_bytes()) {
+        written.extend(rest[..quote].chars().filter(|c| !c.is_ascii_whitespace()));
+        let end = end_of_string(&rest[quote..]);
+        written.push_str(&rest[quote..quote + end]);
+        rest = &rest[quote + end..];
+    }
+    written.extend(rest.chars().filter(|c| !c.is_ascii_whitespace()));
+    Cow::Owned(written)
+}
+
+/// The length of the string that `text` starts with, quotes included.
+fn end_of_string(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 1;
+    while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += found;
+        if bytes[at] == b'"' {
+            return at + 1;
+        }
+        at += 2;
+    }
+    bytes.len()
+}
+
+/// One escape sequence, a surrogate pair being one.
+pub(super) struct Escape {
+    /// Its bytes.
+    pub(super) length: usize,
+    /// What it stands for; nothing for a lone surrogate.
+    meaning: Option<char>,
+}
+
+impl Escape {
+    /// Reads the escape that `bytes` starts with.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let meaning = match bytes.get(1)? {
+            b'"' => '"',
+            b'\\' => '\\',
+            b'/' => '/',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => return Self::read_unicode(bytes),
+            _ => return None,
+        };
+        Some(Self { length: 2, meaning: Some(meaning) })
+    }
+
+    fn read_unicode(bytes: &[u8]) -> Option<Self> {
+        let unit = hex4(bytes.get(2..6)?)?;
+        if (0xD800..0xDC00).contains(&unit)
+            && bytes.get(6..8) == Some(b"\\u")
+            && let Some(low) = bytes.get(8..12).and_then(hex4)
+            && (0xDC00..0xE000).contains(&low)
+        {
+            let scalar = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
+            return Some(Self { length: 12, meaning: char::from_u32(scalar) });
+        }
+        Some(Self { length: 6, meaning: char::from_u32(unit) })
+    }
+
+    /// Characters that compact JSON spends on what this stands for.
+    pub(super) fn compact_chars(&self) -> u64 {
+        match self.meaning {
+            Some('"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}') => 2,
+            Some(control) if u32::from(control) < 0x20 => 6,
+            Some(_) => 1,
+            None => 6,
+        }
+    }
+}
+
+fn hex4(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0, |value, digit| Some(value * 16 + char::from(*digit).to_digit(16)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{compact, decode, encode};
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_lone_surrogate_is_one_replacement_character() {
+        assert_eq!(decode(r"a\ud800b\udc00"), "a\u{fffd}b\u{fffd}");
+        assert_eq!(decode(r"\ud83d\ude00"), "😀");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_encoded_decodes_to_itself(text in any::<String>()) {
+            let json = encode(&text);
+            prop_assert_eq!(&serde_json::from_str::<String>(&json).unwrap(), &text);
+            prop_assert_eq!(decode(&json[1..json.len() - 1]), text);
+        }
+
+        #[test]
+        fn compacting_pretty_json_gives_what_serde_writes(keys in proptest::collection::vec(any::<String>(), 0..5)) {
+            let value = serde_json::json!({ "list": keys, "n": 1 });
+            let pretty = serde_json::to_string_pretty(&value).unwrap();
+            prop_assert_eq!(compact(&pretty), value.to_string());
+        }
+    }
+}

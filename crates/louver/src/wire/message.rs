@@ -1,0 +1,96 @@
+//! One element of a history: raw text and shape.
+
+use super::{Format, Part, Role, Shape};
+use crate::json::{Cursor, JsonError, text};
+use std::borrow::Cow;
+
+/// One element of a history, kept as the raw text it came as.
+///
+/// ```
+/// use louver::wire::{Format, Message, Role};
+///
+/// let message = Message::parse(Format::OpenAiChat, r#"{"role": "user",  "content": "Hi"}"#).unwrap();
+/// assert_eq!(message.shape().role, Role::User);
+/// assert_eq!(message.raw(), r#"{"role": "user",  "content": "Hi"}"#);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    raw: Box<str>,
+    shape: Shape,
+}
+
+impl Message {
+    /// Reads one message. O(its bytes).
+    ///
+    /// # Errors
+    ///
+    /// Text that is not JSON, or not a message of this format.
+    pub fn parse(format: Format, raw: &str) -> Result<Self, JsonError> {
+        let mut cursor = Cursor::new(raw);
+        let start = cursor.rebase();
+        let shape = format.wire().shape(&mut cursor)?;
+        let end = cursor.offset();
+        cursor.finish()?;
+        Ok(Self::new(&raw[start..end], shape))
+    }
+
+    pub(crate) fn new(raw: &str, shape: Shape) -> Self {
+        Self { raw: raw.into(), shape }
+    }
+
+    /// A message of our own.
+    ///
+    /// # Errors
+    ///
+    /// Only if the format's writer and reader disagree, which a property test rules out.
+    pub fn synthetic(format: Format, role: Role, text: &str) -> Result<Self, JsonError> {
+        Self::parse(format, &format.wire().write(role, text))
+    }
+
+    /// The text as it came, byte for byte.
+    #[must_use]
+    pub fn raw(&self) -> &str {
+        &self.raw
+    }
+
+    /// What is in it.
+    #[must_use]
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// What the model reads of a part: the text of a string, the compact JSON of anything else.
+    #[must_use]
+    pub fn text_of(&self, part: &Part) -> Cow<'_, str> {
+        let value = part.text.of(&self.raw);
+        match value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            Some(inner) => text::decode(inner),
+            None => text::compact(value),
+        }
+    }
+
+    /// A part's pairing id, empty where it has none.
+    #[must_use]
+    pub fn id_of(&self, part: &Part) -> Cow<'_, str> {
+        text::decode(part.id.of(&self.raw))
+    }
+
+    /// A part's own id, empty where it has none.
+    #[must_use]
+    pub fn own_id_of(&self, part: &Part) -> Cow<'_, str> {
+        text::decode(part.own_id.of(&self.raw))
+    }
+
+    /// A part's tool name or media type, empty where it has none.
+    #[must_use]
+    pub fn name_of(&self, part: &Part) -> Cow<'_, str> {
+        text::decode(part.name.of(&self.raw))
+    }
+
+    /// The media data of a part as written, without its quotes.
+    #[must_use]
+    pub fn media_of(&self, part: &Part) -> &str {
+        let value = part.text.of(&self.raw);
+        value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value)
+    }
+}

@@ -1,0 +1,78 @@
+//! The four wire formats: what a message is made of, what must stay together, what is legal.
+//!
+//! A [`Message`] is the raw text it came as plus its [`Shape`]; nothing is ever re-serialised. Everything that differs
+//! between providers stands behind one trait, [`Wire`], with a folder per format and the same file names in each:
+//!
+//! | file | question it answers |
+//! |---|---|
+//! | `shape.rs` | what is in this message? |
+//! | `check.rs` | would the provider refuse this history, and in which words? |
+//! | `repair.rs` | which is the smallest change that makes it legal? |
+//! | `write.rs` | how is a message of our own written, and where does one have to stand? |
+
+pub mod anthropic;
+mod body;
+mod detect;
+mod format;
+pub mod gemini;
+mod message;
+pub mod openai_chat;
+pub mod openai_responses;
+mod shape;
+mod splice;
+mod violation;
+
+pub use body::{Body, Thinking};
+pub use format::{Format, UnknownFormat};
+pub use message::Message;
+pub use shape::{MediaKind, Part, PartKind, Role, Shape};
+pub use splice::Splice;
+pub use violation::{Fix, Violation};
+
+use crate::json::{Cursor, JsonError};
+
+/// A history as a provider would judge it: the messages in order, and what else of the request matters.
+#[derive(Clone, Debug)]
+pub struct History<'a> {
+    /// The messages as they would be sent.
+    pub messages: Vec<&'a Message>,
+    /// Cache marks on tools and system.
+    pub outer_cache_marks: u32,
+    /// The request's thinking setting.
+    pub thinking: Thinking,
+}
+
+impl<'a> History<'a> {
+    /// Messages alone, with nothing around them.
+    #[must_use]
+    pub fn of(messages: impl IntoIterator<Item = &'a Message>) -> Self {
+        Self { messages: messages.into_iter().collect(), outer_cache_marks: 0, thinking: Thinking::Unset }
+    }
+}
+
+/// What one provider's format asks of us.
+pub trait Wire: std::fmt::Debug + Sync {
+    /// Passes one message and says what is in it. Spans are relative to the message's first byte, which is the
+    /// cursor's base.
+    fn shape(&self, cursor: &mut Cursor<'_>) -> Result<Shape, JsonError>;
+
+    /// Every rule that the provider would refuse this history for, in message order.
+    fn check(&self, history: &History<'_>) -> Vec<Violation>;
+
+    /// The smallest set of changes after which [`check`](Self::check) is empty, in message order.
+    fn repair(&self, history: &History<'_>) -> Vec<Fix>;
+
+    /// The raw text of a message of our own.
+    fn write(&self, role: Role, text: &str) -> String;
+
+    /// The JSON value that takes the place of a tool result's [`text`](Part::text) span. `like` is the value it
+    /// replaces, so that an object stays an object.
+    fn write_result(&self, like: &str, text: &str) -> String;
+
+    /// The JSON of a content part that holds `text`, for a message that an edit would leave empty.
+    fn write_part(&self, text: &str) -> String;
+
+    /// The role of the message that has to stand between two neighbours so that the history stays legal; `None`
+    /// where they may stand together. No `before` means the start of the history, no `after` its end.
+    fn bridge(&self, before: Option<&Shape>, after: Option<&Shape>) -> Option<Role>;
+}
