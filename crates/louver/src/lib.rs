@@ -1,4 +1,5 @@
 //! Keeps an LLM conversation inside its context window: cheaply, legally, and without losing anything.
 
 pub mod json;
+pub mod tokens;
 pub mod wire;
