@@ -1,0 +1,300 @@
+//! Kinds of text, told apart by cheap character statistics.
+
+/// A kind of text. Vocabularies differ by kind: what one reads as a word, another spells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TextKind {
+    /// Sentences in an alphabetic script.
+    Prose,
+    /// Program text with braces and semicolons, shell sessions, markup, listings.
+    Code,
+    /// Python, whose blocks are indentation.
+    Python,
+    /// JSON, also where it is quoted inside another string.
+    Json,
+    /// Base64 and other dense text without words.
+    Base64,
+    /// Hexadecimal digests and dumps.
+    Hex,
+    /// Chinese, Japanese, Korean.
+    Cjk,
+    /// Emoji and pictographs.
+    Emoji,
+}
+
+impl TextKind {
+    /// Every kind, in the order of the columns of a factor table.
+    pub const ALL: [Self; 8] = [
+        Self::Prose,
+        Self::Code,
+        Self::Python,
+        Self::Json,
+        Self::Base64,
+        Self::Hex,
+        Self::Cjk,
+        Self::Emoji,
+    ];
+}
+
+/// The most windows looked at in one text, and the size of each in bytes.
+const WINDOWS: usize = 4;
+const WINDOW_BYTES: usize = 1024;
+
+/// How much of a text is of which kind, in parts of roughly equal token weight.
+///
+/// At most four windows of 1 KiB are looked at, spread over the text, so the cost does not
+/// grow with its length. Each window has one main kind; Chinese and emoji characters in it
+/// are accounted for by themselves, because they weigh more tokens than letters do.
+///
+/// ```
+/// use louver::tokens::{Mixture, TextKind};
+///
+/// let prose = Mixture::of("The quick brown fox jumps over the lazy dog, and sleeps.");
+/// assert_eq!(prose.main_kind(), TextKind::Prose);
+/// let json = Mixture::of(r#"{"id": 7, "name": "fox", "tags": ["quick", "brown"]}"#);
+/// assert_eq!(json.main_kind(), TextKind::Json);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Mixture {
+    weights: [u64; TextKind::ALL.len()],
+}
+
+impl Mixture {
+    /// Looks at a bounded sample of `text`.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let mut mixture = Self::default();
+        for window in windows(text) {
+            mixture.add(&Statistics::of(window));
+        }
+        mixture
+    }
+
+    /// The kind with the largest part; prose for an empty text.
+    #[must_use]
+    pub fn main_kind(&self) -> TextKind {
+        let mut main = TextKind::Prose;
+        for kind in TextKind::ALL {
+            if self.weight(kind) > self.weight(main) {
+                main = kind;
+            }
+        }
+        main
+    }
+
+    /// The part of `kind`, comparable with the other parts of the same text.
+    #[must_use]
+    pub fn weight(&self, kind: TextKind) -> u64 {
+        self.weights[kind as usize]
+    }
+
+    fn add(&mut self, statistics: &Statistics) {
+        // Tokens per character in o200k, times 20: Chinese 0.6, emoji 1.3, the rest about 0.25.
+        self.weights[TextKind::Cjk as usize] += 12 * statistics.cjk;
+        self.weights[TextKind::Emoji as usize] += 26 * statistics.emoji;
+        let rest = statistics.visible - statistics.cjk - statistics.emoji;
+        self.weights[statistics.alphabetic_kind() as usize] += 5 * rest;
+    }
+}
+
+/// Windows spread evenly over the text, or all of it when it is short.
+fn windows(text: &str) -> impl Iterator<Item = &str> {
+    let whole = text.len() <= WINDOWS * WINDOW_BYTES;
+    let count = if whole { 1 } else { WINDOWS };
+    let size = if whole { text.len() } else { WINDOW_BYTES };
+    (0..count).map(move |index| {
+        let gap = (text.len() - size) / count.saturating_sub(1).max(1);
+        let start = boundary_before(text, index * gap);
+        let end = boundary_before(text, index * gap + size);
+        &text[start..end]
+    })
+}
+
+/// The last character boundary at or before `index`, which is at most the text's length.
+fn boundary_before(text: &str, index: usize) -> usize {
+    let boundary = (0..=index).rev().find(|&at| text.is_char_boundary(at));
+    boundary.unwrap_or(0)
+}
+
+/// Counts of the characters of one window.
+#[derive(Debug, Default)]
+struct Statistics {
+    visible: u64,
+    blank: u64,
+    lines: u64,
+    capitals: u64,
+    digits: u64,
+    hexadecimal: u64,
+    base64: u64,
+    quotes: u64,
+    /// `{ } [ ] : ,`
+    json_marks: u64,
+    /// Marks that code has many of and prose few.
+    code_marks: u64,
+    /// `{ } ;`
+    block_marks: u64,
+    /// Lines that end in a colon.
+    colon_lines: u64,
+    cjk: u64,
+    emoji: u64,
+}
+
+impl Statistics {
+    fn of(window: &str) -> Self {
+        let mut statistics = Self::default();
+        let mut previous = '\n';
+        for character in window.chars() {
+            match character {
+                '\n' => {
+                    statistics.lines += 1;
+                    statistics.blank += 1;
+                    statistics.colon_lines += u64::from(previous == ':');
+                }
+                _ if character.is_whitespace() => statistics.blank += 1,
+                _ => statistics.see(character),
+            }
+            previous = character;
+        }
+        statistics
+    }
+
+    fn see(&mut self, character: char) {
+        self.visible += 1;
+        self.capitals += u64::from(character.is_ascii_uppercase());
+        self.digits += u64::from(character.is_ascii_digit());
+        self.hexadecimal += u64::from(character.is_ascii_hexdigit());
+        let dense = character.is_ascii_alphanumeric() || matches!(character, '+' | '/' | '=');
+        self.base64 += u64::from(dense);
+        self.quotes += u64::from(character == '"');
+        self.json_marks += u64::from(matches!(character, '{' | '}' | '[' | ']' | ':' | ','));
+        self.code_marks += u64::from(is_code_mark(character));
+        self.block_marks += u64::from(matches!(character, '{' | '}' | ';'));
+        self.cjk += u64::from(is_cjk(character));
+        self.emoji += u64::from(is_emoji(character));
+    }
+
+    /// The main kind, Chinese and emoji left out of account.
+    fn alphabetic_kind(&self) -> TextKind {
+        let visible = self.visible.max(1);
+        let share = |count: u64| count * 1000 / visible;
+        if self.visible >= 32 && share(self.hexadecimal) >= 900 && share(self.digits) >= 300 {
+            return TextKind::Hex;
+        }
+        // A long path has the same alphabet as base64, but few capitals and digits.
+        let scrambled = share(self.capitals) >= 150 && share(self.digits) >= 20;
+        if self.visible >= 64 && self.blank * 40 < visible && share(self.base64) >= 950 && scrambled
+        {
+            return TextKind::Base64;
+        }
+        if share(self.quotes) >= 35 && share(self.quotes + self.json_marks) >= 100 {
+            return TextKind::Json;
+        }
+        if share(self.code_marks) < 60 {
+            return TextKind::Prose;
+        }
+        if share(self.block_marks) < 12
+            && self.colon_lines > 0
+            && self.colon_lines * 50 >= self.lines
+        {
+            return TextKind::Python;
+        }
+        TextKind::Code
+    }
+}
+
+fn is_code_mark(character: char) -> bool {
+    matches!(
+        character,
+        '(' | ')'
+            | '{'
+            | '}'
+            | '['
+            | ']'
+            | '<'
+            | '>'
+            | ';'
+            | '='
+            | '_'
+            | '/'
+            | '\\'
+            | '|'
+            | '&'
+            | '#'
+            | '$'
+            | '@'
+            | '+'
+            | '*'
+            | '"'
+            | '`'
+            | '%'
+            | '^'
+            | '~'
+    )
+}
+
+fn is_cjk(character: char) -> bool {
+    matches!(u32::from(character),
+        0x3000..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xAC00..=0xD7AF
+        | 0xF900..=0xFAFF | 0xFF00..=0xFFEF | 0x1100..=0x11FF | 0x20000..=0x3FFFF)
+}
+
+fn is_emoji(character: char) -> bool {
+    matches!(u32::from(character),
+        0x1F000..=0x1FAFF | 0x2600..=0x27BF | 0x2B00..=0x2BFF | 0xFE0F | 0x200D)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn kind(text: &str) -> TextKind {
+        Mixture::of(text).main_kind()
+    }
+
+    #[test]
+    fn plain_examples_are_told_apart() {
+        let rust =
+            "fn add(left: u64, right: u64) -> u64 {\n    let sum = left + right;\n    sum\n}\n";
+        let python = "def add(left, right):\n    total = left + right\n    return [total]\n\nprint(add(1, 2))\n";
+        let base64 = "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAYAAACddGYaAAAAFElEQVR4nGNk+M9QzwAEjDAGACCDAQIHVbTHAAAA";
+        let prose = "It was a bright cold day in April, and the clocks were striking thirteen.";
+        assert_eq!(kind(prose), TextKind::Prose);
+        assert_eq!(kind(rust), TextKind::Code);
+        assert_eq!(kind(python), TextKind::Python);
+        assert_eq!(
+            kind(r#"{"a": [1, 2], "b": {"c": "d", "e": null}}"#),
+            TextKind::Json
+        );
+        assert_eq!(kind(base64), TextKind::Base64);
+        assert_eq!(
+            kind("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+            TextKind::Hex
+        );
+        assert_eq!(kind("日本語の文章はトークンが多い。"), TextKind::Cjk);
+        assert_eq!(kind("🚀🔥✅ 👍🏽"), TextKind::Emoji);
+        assert_eq!(kind(""), TextKind::Prose);
+    }
+
+    #[test]
+    fn a_long_path_is_code_and_not_base64() {
+        let path =
+            "/home/someone/projects/engine/crates/tokens/source/classification/statistics/window";
+        assert_eq!(kind(path), TextKind::Code);
+    }
+
+    #[test]
+    fn a_text_of_two_halves_is_a_mixture() {
+        let text = "Some words about nothing much. ".repeat(400) + &"日本語の文章".repeat(800);
+        let mixture = Mixture::of(&text);
+        assert!(mixture.weight(TextKind::Prose) > 0 && mixture.weight(TextKind::Cjk) > 0);
+        assert_eq!(mixture.weight(TextKind::Json), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_a_kind(text in "\\PC{0,300}", times in 1_usize..60) {
+            let mixture = Mixture::of(&text.repeat(times));
+            prop_assert!(TextKind::ALL.contains(&mixture.main_kind()));
+        }
+    }
+}
