@@ -1,0 +1,242 @@
+//! The catalogue, and finding a model in it.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Deserializer, de};
+
+use super::model::Model;
+use super::name::{self, Parts};
+use super::price::{Listed, Tier};
+use super::traits::Rules;
+
+/// Every model known.
+#[derive(Debug, Clone)]
+pub struct Catalog {
+    models: BTreeMap<String, Model>,
+    /// Prefixes that names in the table have, such as `gemini/`.
+    own_prefixes: BTreeSet<String>,
+    rules: Rules,
+}
+
+/// A model, and how sure it is that it is the one asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found<'a> {
+    /// The model. A stand-in has the size and prices of the one it names, but the traits
+    /// (tokenizer, thinking, ...) that the name asked for has.
+    pub model: Cow<'a, Model>,
+    /// Set when another model stands in for the one asked for; names both.
+    pub warning: Option<String>,
+}
+
+/// Why a catalogue could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogError {
+    /// The table of models is not the JSON it should be.
+    #[error("the table of models cannot be read")]
+    Models(#[source] serde_json::Error),
+    /// The rules for traits are not the JSON they should be.
+    #[error("the rules for the traits of models cannot be read")]
+    Traits(#[source] serde_json::Error),
+    /// A model without a context window.
+    #[error("model `{0}` has no context window")]
+    Window(String),
+    /// A model without an input or output price, or with one that is no price.
+    #[error("model `{0}` has no usable prices")]
+    Prices(String),
+}
+
+impl Catalog {
+    /// The catalogue that is compiled in; parsed on first use.
+    #[must_use]
+    pub fn builtin() -> &'static Self {
+        static BUILTIN: OnceLock<Catalog> = OnceLock::new();
+        BUILTIN.get_or_init(|| {
+            let (models, traits) = (include_str!("models.json"), include_str!("traits.json"));
+            Self::from_json(models, traits).expect("the tables are part of the binary")
+        })
+    }
+
+    /// Reads a table of models and the rules for their traits, in the form of the built-in
+    /// files.
+    ///
+    /// # Errors
+    ///
+    /// [`CatalogError`] when either is malformed or a price is missing.
+    pub fn from_json(models: &str, traits: &str) -> Result<Self, CatalogError> {
+        let listed: BTreeMap<String, ListedModel> =
+            serde_json::from_str(models).map_err(CatalogError::Models)?;
+        let rules: Rules = serde_json::from_str(traits).map_err(CatalogError::Traits)?;
+        let prefix = |name: &String| {
+            name.rsplit_once('/')
+                .map(|(prefix, _)| format!("{prefix}/"))
+        };
+        let own_prefixes = listed.keys().filter_map(prefix).collect();
+        let models = listed
+            .into_iter()
+            .map(|(name, model)| Ok((name.clone(), model.into_model(name, &rules)?)))
+            .collect::<Result<_, CatalogError>>()?;
+        Ok(Self {
+            models,
+            own_prefixes,
+            rules,
+        })
+    }
+
+    /// Every model, by name.
+    pub fn models(&self) -> impl Iterator<Item = &Model> {
+        self.models.values()
+    }
+
+    /// The model of this name.
+    ///
+    /// Looked up exactly, then without or with a provider's prefix, then without its date;
+    /// else the family's model of the same version or its newest one stands in, with a
+    /// warning. `None` when no family fits. Case does not matter.
+    ///
+    /// ```
+    /// use louver::catalog::Catalog;
+    ///
+    /// let catalog = Catalog::builtin();
+    /// let exact = catalog.find("gemini-2.5-pro").expect("known under its provider's prefix");
+    /// assert_eq!((exact.model.name.as_str(), exact.warning), ("gemini/gemini-2.5-pro", None));
+    ///
+    /// let stand_in = catalog.find("claude-sonnet-4-0").expect("of a known family");
+    /// assert_eq!(
+    ///     stand_in.warning.expect("a stand-in"),
+    ///     "model `claude-sonnet-4-0` is not in the catalogue: `claude-sonnet-5-5` of its family stands in"
+    /// );
+    /// assert!(catalog.find("llama-4").is_none());
+    /// ```
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<Found<'_>> {
+        let asked = name.trim().to_ascii_lowercase();
+        let bare = name::without_prefixes(&asked, &self.rules.prefixes);
+        let base = name::without_owner(bare);
+        let undated = name::without_date(base);
+        let dashed = undated.replace('.', "-");
+        let spellings = [asked.as_str(), bare, base, undated, &dashed];
+        match spellings.iter().find_map(|spelling| self.spelled(spelling)) {
+            Some(model) => Some(Found {
+                model: Cow::Borrowed(model),
+                warning: None,
+            }),
+            None => self.stand_in(name, bare),
+        }
+    }
+
+    /// The model of exactly this name, with or without a provider's prefix.
+    fn spelled(&self, name: &str) -> Option<&Model> {
+        let prefixed = |prefix: &String| self.models.get(&format!("{prefix}{name}"));
+        self.models
+            .get(name)
+            .or_else(|| self.own_prefixes.iter().find_map(prefixed))
+    }
+
+    fn stand_in(&self, asked: &str, bare: &str) -> Option<Found<'_>> {
+        let parts = Parts::of(bare);
+        if parts.family.is_empty() {
+            return None;
+        }
+        let family = self
+            .models
+            .values()
+            .map(|model| (Parts::of(self.bare(&model.name)), model));
+        let relatives = family.filter(|(relative, _)| relative.family == parts.family);
+        let (_, model) = relatives.max_by_key(|(relative, model)| {
+            // Of one version the shortest name: the one without date or variant.
+            (
+                relative.version == parts.version,
+                relative.version.clone(),
+                usize::MAX - model.name.len(),
+            )
+        })?;
+        let warning = format!(
+            "model `{asked}` is not in the catalogue: `{}` of its family stands in",
+            model.name
+        );
+        let traits = self.rules.traits_of(&model.provider, bare);
+        let model = Cow::Owned(Model {
+            traits,
+            ..model.clone()
+        });
+        Some(Found {
+            model,
+            warning: Some(warning),
+        })
+    }
+
+    fn bare<'a>(&self, name: &'a str) -> &'a str {
+        name::without_prefixes(name, &self.rules.prefixes)
+    }
+}
+
+/// A model as the table lists it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListedModel {
+    provider: String,
+    #[serde(deserialize_with = "whole")]
+    context_window: Option<u64>,
+    #[serde(default, deserialize_with = "whole")]
+    max_output: Option<u64>,
+    usd_per_million: Listed,
+    #[serde(default)]
+    above_input_tokens: BTreeMap<u64, Listed>,
+    #[serde(default, deserialize_with = "whole")]
+    cache_min_tokens: Option<u64>,
+    retires: Option<String>,
+}
+
+impl ListedModel {
+    fn into_model(self, name: String, rules: &Rules) -> Result<Model, CatalogError> {
+        let traits = rules.traits_of(
+            &self.provider,
+            name::without_prefixes(&name, &rules.prefixes),
+        );
+        let Some(context_window) = self.context_window else {
+            return Err(CatalogError::Window(name));
+        };
+        let Some(prices) = self.usd_per_million.prices() else {
+            return Err(CatalogError::Prices(name));
+        };
+        let tier = |(above_input_tokens, listed): (&u64, &Listed)| {
+            Some(Tier {
+                above_input_tokens: *above_input_tokens,
+                prices: listed.tier(&prices)?,
+            })
+        };
+        let Some(tiers) = self.above_input_tokens.iter().map(tier).collect() else {
+            return Err(CatalogError::Prices(name));
+        };
+        Ok(Model {
+            name,
+            provider: self.provider,
+            context_window,
+            max_output: self.max_output,
+            prices,
+            tiers,
+            cache_min_tokens: self.cache_min_tokens.unwrap_or(traits.cache_min_tokens),
+            retires: self.retires,
+            traits,
+        })
+    }
+}
+
+/// A whole number, which the table sometimes spells `4096.0`.
+fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let Some(number) = Option::<f64>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    if number.fract() == 0.0 && (0.0..1e15).contains(&number) {
+        return Ok(Some(number as u64));
+    }
+    Err(de::Error::custom(format!(
+        "{number} is not a whole number of tokens"
+    )))
+}
+
+#[cfg(test)]
+#[path = "lookup_tests.rs"]
+mod tests;
