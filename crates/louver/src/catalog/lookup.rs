@@ -65,23 +65,15 @@ impl Catalog {
     ///
     /// [`CatalogError`] when either is malformed or a price is missing.
     pub fn from_json(models: &str, traits: &str) -> Result<Self, CatalogError> {
-        let listed: BTreeMap<String, ListedModel> =
-            serde_json::from_str(models).map_err(CatalogError::Models)?;
+        let listed: BTreeMap<String, ListedModel> = serde_json::from_str(models).map_err(CatalogError::Models)?;
         let rules: Rules = serde_json::from_str(traits).map_err(CatalogError::Traits)?;
-        let prefix = |name: &String| {
-            name.rsplit_once('/')
-                .map(|(prefix, _)| format!("{prefix}/"))
-        };
+        let prefix = |name: &String| name.rsplit_once('/').map(|(prefix, _)| format!("{prefix}/"));
         let own_prefixes = listed.keys().filter_map(prefix).collect();
         let models = listed
             .into_iter()
             .map(|(name, model)| Ok((name.clone(), model.into_model(name, &rules)?)))
             .collect::<Result<_, CatalogError>>()?;
-        Ok(Self {
-            models,
-            own_prefixes,
-            rules,
-        })
+        Ok(Self { models, own_prefixes, rules })
     }
 
     /// Every model, by name.
@@ -118,10 +110,7 @@ impl Catalog {
         let dashed = undated.replace('.', "-");
         let spellings = [asked.as_str(), bare, base, undated, &dashed];
         match spellings.iter().find_map(|spelling| self.spelled(spelling)) {
-            Some(model) => Some(Found {
-                model: Cow::Borrowed(model),
-                warning: None,
-            }),
+            Some(model) => Some(Found { model: Cow::Borrowed(model), warning: None }),
             None => self.stand_in(name, bare),
         }
     }
@@ -129,9 +118,7 @@ impl Catalog {
     /// The model of exactly this name, with or without a provider's prefix.
     fn spelled(&self, name: &str) -> Option<&Model> {
         let prefixed = |prefix: &String| self.models.get(&format!("{prefix}{name}"));
-        self.models
-            .get(name)
-            .or_else(|| self.own_prefixes.iter().find_map(prefixed))
+        self.models.get(name).or_else(|| self.own_prefixes.iter().find_map(prefixed))
     }
 
     fn stand_in(&self, asked: &str, bare: &str) -> Option<Found<'_>> {
@@ -139,32 +126,16 @@ impl Catalog {
         if parts.family.is_empty() {
             return None;
         }
-        let family = self
-            .models
-            .values()
-            .map(|model| (Parts::of(self.bare(&model.name)), model));
+        let family = self.models.values().map(|model| (Parts::of(self.bare(&model.name)), model));
         let relatives = family.filter(|(relative, _)| relative.family == parts.family);
         let (_, model) = relatives.max_by_key(|(relative, model)| {
             // Of one version the shortest name: the one without date or variant.
-            (
-                relative.version == parts.version,
-                relative.version.clone(),
-                usize::MAX - model.name.len(),
-            )
+            (relative.version == parts.version, relative.version.clone(), usize::MAX - model.name.len())
         })?;
-        let warning = format!(
-            "model `{asked}` is not in the catalogue: `{}` of its family stands in",
-            model.name
-        );
+        let warning = format!("model `{asked}` is not in the catalogue: `{}` of its family stands in", model.name);
         let traits = self.rules.traits_of(&model.provider, bare);
-        let model = Cow::Owned(Model {
-            traits,
-            ..model.clone()
-        });
-        Some(Found {
-            model,
-            warning: Some(warning),
-        })
+        let model = Cow::Owned(Model { traits, ..model.clone() });
+        Some(Found { model, warning: Some(warning) })
     }
 
     fn bare<'a>(&self, name: &'a str) -> &'a str {
@@ -191,10 +162,7 @@ struct ListedModel {
 
 impl ListedModel {
     fn into_model(self, name: String, rules: &Rules) -> Result<Model, CatalogError> {
-        let traits = rules.traits_of(
-            &self.provider,
-            name::without_prefixes(&name, &rules.prefixes),
-        );
+        let traits = rules.traits_of(&self.provider, name::without_prefixes(&name, &rules.prefixes));
         let Some(context_window) = self.context_window else {
             return Err(CatalogError::Window(name));
         };
@@ -202,10 +170,7 @@ impl ListedModel {
             return Err(CatalogError::Prices(name));
         };
         let tier = |(above_input_tokens, listed): (&u64, &Listed)| {
-            Some(Tier {
-                above_input_tokens: *above_input_tokens,
-                prices: listed.tier(&prices)?,
-            })
+            Some(Tier { above_input_tokens: *above_input_tokens, prices: listed.tier(&prices)? })
         };
         let Some(tiers) = self.above_input_tokens.iter().map(tier).collect() else {
             return Err(CatalogError::Prices(name));
@@ -232,9 +197,7 @@ fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::E
     if number.fract() == 0.0 && (0.0..1e15).contains(&number) {
         return Ok(Some(number as u64));
     }
-    Err(de::Error::custom(format!(
-        "{number} is not a whole number of tokens"
-    )))
+    Err(de::Error::custom(format!("{number} is not a whole number of tokens")))
 }
 
 #[cfg(test)]

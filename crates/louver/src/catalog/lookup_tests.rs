@@ -4,11 +4,7 @@ use crate::tokens::{ImageFormula, Tokenizer};
 use proptest::prelude::*;
 
 fn model(name: &str) -> Model {
-    Catalog::builtin()
-        .find(name)
-        .unwrap_or_else(|| panic!("{name}"))
-        .model
-        .into_owned()
+    Catalog::builtin().find(name).unwrap_or_else(|| panic!("{name}")).model.into_owned()
 }
 
 /// What a name resolves to, and whether with a warning.
@@ -58,21 +54,12 @@ const STAND_INS: &[(&str, &str)] = &[
 ];
 
 /// Open weights without a listed price, people, and a tool around a model.
-const UNKNOWN: &[&str] = &[
-    "gpt-oss-120b",
-    "replay/human demo",
-    "human/gpt-4 demo",
-    "aide-gpt-5",
-];
+const UNKNOWN: &[&str] = &["gpt-oss-120b", "replay/human demo", "human/gpt-4 demo", "aide-gpt-5"];
 
 #[test]
 fn names_in_real_conversations_resolve_but_for_a_few() {
     for (name, expected) in EXACT {
-        assert_eq!(
-            resolved(name),
-            Some((expected.to_string(), false)),
-            "{name}"
-        );
+        assert_eq!(resolved(name), Some((expected.to_string(), false)), "{name}");
     }
     for (name, expected) in STAND_INS {
         assert_eq!(resolved(name), Some((expected.to_string(), true)), "{name}");
@@ -86,13 +73,7 @@ fn names_in_real_conversations_resolve_but_for_a_few() {
 fn every_model_finds_itself() {
     for model in Catalog::builtin().models() {
         let found = Catalog::builtin().find(&model.name).unwrap();
-        assert_eq!(
-            found,
-            Found {
-                model: Cow::Borrowed(model),
-                warning: None
-            }
-        );
+        assert_eq!(found, Found { model: Cow::Borrowed(model), warning: None });
     }
 }
 
@@ -100,14 +81,8 @@ fn every_model_finds_itself() {
 fn prefixes_dates_and_spellings_do_not_matter() {
     for (name, expected) in [
         ("anthropic/claude-opus-4-8", "claude-opus-4-8"),
-        (
-            "openrouter/anthropic/claude-sonnet-4.5",
-            "claude-sonnet-4-5",
-        ),
-        (
-            "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
-            "claude-sonnet-4-5",
-        ),
+        ("openrouter/anthropic/claude-sonnet-4.5", "claude-sonnet-4-5"),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
         ("claude-opus-4-8-20260601", "claude-opus-4-8"),
         ("claude-opus-4-8@20260601", "claude-opus-4-8"),
         ("claude-opus-5-5-latest", "claude-opus-5-5"),
@@ -138,16 +113,7 @@ fn a_family_stands_in_with_its_own_version_or_its_newest() {
     ] {
         assert_eq!(resolved(name), Some((expected.to_owned(), true)), "{name}");
     }
-    for name in [
-        "",
-        " ",
-        "-",
-        "/",
-        "4.5",
-        "preview",
-        "llama-4-maverick",
-        "20251101",
-    ] {
+    for name in ["", " ", "-", "/", "4.5", "preview", "llama-4-maverick", "20251101"] {
         assert_eq!(resolved(name), None, "{name:?}");
     }
 }
@@ -157,26 +123,16 @@ fn a_stand_in_keeps_the_traits_of_the_name_asked_for() {
     let asked = model("claude-sonnet-4-0");
     assert_eq!(asked.name, "claude-sonnet-5-5");
     assert_eq!(asked.traits, model("claude-sonnet-4-5").traits);
-    assert_ne!(
-        asked.traits.tokenizer,
-        model("claude-sonnet-5-5").traits.tokenizer
-    );
+    assert_ne!(asked.traits.tokenizer, model("claude-sonnet-5-5").traits.tokenizer);
 }
 
 #[test]
 fn thinking_is_bound_as_the_wire_rules_say() {
     let bound = |binding| {
-        let models = Catalog::builtin()
-            .models()
-            .filter(|model| model.traits.thinking == binding);
+        let models = Catalog::builtin().models().filter(|model| model.traits.thinking == binding);
         models.map(|model| model.name.as_str()).collect::<Vec<_>>()
     };
-    let prefix = [
-        "claude-fable-5-1",
-        "claude-haiku-5-5",
-        "claude-opus-5-5",
-        "claude-sonnet-5-5",
-    ];
+    let prefix = ["claude-fable-5-1", "claude-haiku-5-5", "claude-opus-5-5", "claude-sonnet-5-5"];
     assert_eq!(bound(ThinkingBinding::Prefix), prefix);
     let open_turn = [
         "claude-haiku-4-5",
@@ -196,79 +152,33 @@ fn thinking_is_bound_as_the_wire_rules_say() {
 fn claude_models_differ_as_the_wire_rules_say() {
     let traits = |name| {
         let traits = model(name).traits;
-        (
-            traits.tokenizer,
-            traits.refuses_prefill,
-            traits.system_in_messages,
-        )
+        (traits.tokenizer, traits.refuses_prefill, traits.system_in_messages)
     };
-    assert_eq!(
-        traits("claude-haiku-4-5"),
-        (Tokenizer::Claude3, false, false)
-    );
-    assert_eq!(
-        traits("claude-sonnet-4-6"),
-        (Tokenizer::Claude3, true, false)
-    );
-    assert_eq!(
-        traits("claude-opus-4-7-20260416"),
-        (Tokenizer::Claude47, true, false)
-    );
+    assert_eq!(traits("claude-haiku-4-5"), (Tokenizer::Claude3, false, false));
+    assert_eq!(traits("claude-sonnet-4-6"), (Tokenizer::Claude3, true, false));
+    assert_eq!(traits("claude-opus-4-7-20260416"), (Tokenizer::Claude47, true, false));
     assert_eq!(traits("claude-opus-4-8"), (Tokenizer::Claude47, true, true));
     assert_eq!(traits("claude-fable-5"), (Tokenizer::Claude47, true, true));
-    assert_eq!(
-        model("claude-opus-5").traits.cache_kind,
-        CacheKind::Explicit
-    );
+    assert_eq!(model("claude-opus-5").traits.cache_kind, CacheKind::Explicit);
 }
 
 #[test]
 fn openai_models_differ_as_the_wire_rules_say() {
     let cache = |name| {
         let model = model(name);
-        (
-            model.cache_min_tokens,
-            model.traits.cache_step_tokens,
-            model.traits.cache_kind,
-        )
+        (model.cache_min_tokens, model.traits.cache_step_tokens, model.traits.cache_kind)
     };
-    for older in [
-        "gpt-4o",
-        "gpt-4.1",
-        "gpt-5.5",
-        "o3",
-        "ft:gpt-4o-2024-08-06",
-        "chat-latest",
-    ] {
+    for older in ["gpt-4o", "gpt-4.1", "gpt-5.5", "o3", "ft:gpt-4o-2024-08-06", "chat-latest"] {
         assert_eq!(cache(older), (1024, 128, CacheKind::Automatic), "{older}");
     }
-    for newer in [
-        "gpt-5.6",
-        "gpt-5.6-sol",
-        "gpt-6.1-sol",
-        "daybreak-blue-latest",
-    ] {
+    for newer in ["gpt-5.6", "gpt-5.6-sol", "gpt-6.1-sol", "daybreak-blue-latest"] {
         assert_eq!(cache(newer), (1024, 1, CacheKind::Automatic), "{newer}");
     }
     let tokenizer = |name| model(name).traits.tokenizer;
-    for old in [
-        "gpt-4",
-        "gpt-4-0613",
-        "gpt-4-turbo-2024-04-09",
-        "gpt-3.5-turbo",
-        "ft:gpt-3.5-turbo",
-    ] {
+    for old in ["gpt-4", "gpt-4-0613", "gpt-4-turbo-2024-04-09", "gpt-3.5-turbo", "ft:gpt-3.5-turbo"] {
         assert_eq!(tokenizer(old), Tokenizer::Cl100k, "{old}");
     }
-    for new in [
-        "gpt-4o",
-        "gpt-4.1",
-        "gpt-4.1-mini",
-        "gpt-5",
-        "o1",
-        "gpt-6-astra",
-        "ft:gpt-4.1-2025-04-14",
-    ] {
+    for new in ["gpt-4o", "gpt-4.1", "gpt-4.1-mini", "gpt-5", "o1", "gpt-6-astra", "ft:gpt-4.1-2025-04-14"] {
         assert_eq!(tokenizer(new), Tokenizer::O200k, "{new}");
     }
 }
@@ -276,11 +186,8 @@ fn openai_models_differ_as_the_wire_rules_say() {
 #[test]
 fn image_formulas_follow_the_model() {
     let tiles = |base, tile| ImageFormula::Tiles512 { base, tile };
-    let patches = |factor_thousandths| ImageFormula::Patches32 {
-        max_patches: 1536,
-        max_original: 1536,
-        factor_thousandths,
-    };
+    let patches =
+        |factor_thousandths| ImageFormula::Patches32 { max_patches: 1536, max_original: 1536, factor_thousandths };
     for (name, expected) in [
         ("gpt-4o", tiles(85, 170)),
         ("gpt-4o-mini", tiles(2833, 5667)),
@@ -293,13 +200,7 @@ fn image_formulas_follow_the_model() {
         ("gpt-5-nano", patches(2460)),
         ("o4-mini", patches(1720)),
         ("gpt-5.2", patches(1000)),
-        (
-            "claude-sonnet-4-5",
-            ImageFormula::Area {
-                max_edge: 1568,
-                max_tokens: 1600,
-            },
-        ),
+        ("claude-sonnet-4-5", ImageFormula::Area { max_edge: 1568, max_tokens: 1600 }),
         ("gemini-2.5-flash", ImageFormula::Tiles768 { tile: 258 }),
         ("mistral/mistral-large-4", ImageFormula::DataLength),
     ] {
@@ -325,32 +226,18 @@ fn smallest_cached_prefixes_come_from_the_table_or_the_rules() {
 #[test]
 fn the_table_is_sound() {
     for model in Catalog::builtin().models() {
-        let Model {
-            prices,
-            tiers,
-            name,
-            ..
-        } = model;
+        let Model { prices, tiers, name, .. } = model;
         let ordered = |prices: &Prices| {
             prices.cache_read <= prices.input
                 && prices.input <= prices.cache_write
                 && prices.cache_write <= prices.cache_write_1h
         };
         assert!(model.context_window > 0, "{name}");
-        assert!(
-            ordered(prices) && tiers.iter().all(|tier| ordered(&tier.prices)),
-            "{name}"
-        );
-        assert!(
-            tiers.is_sorted_by_key(|tier| tier.above_input_tokens),
-            "{name}"
-        );
+        assert!(ordered(prices) && tiers.iter().all(|tier| ordered(&tier.prices)), "{name}");
+        assert!(tiers.is_sorted_by_key(|tier| tier.above_input_tokens), "{name}");
     }
     assert_eq!(model("mistral/mistral-large-4").max_output, None);
-    assert_eq!(
-        model("claude-sonnet-4-5").retires.as_deref(),
-        Some("2026-11-30")
-    );
+    assert_eq!(model("claude-sonnet-4-5").retires.as_deref(), Some("2026-11-30"));
 }
 
 #[test]
@@ -367,19 +254,14 @@ fn malformed_tables_are_refused() {
     let traits = include_str!("traits.json");
     let error = |models: &str| Catalog::from_json(models, traits).unwrap_err().to_string();
     assert_eq!(error("[]"), "the table of models cannot be read");
-    let without_price = r#"{"m": {"provider": "p", "context_window": 1, "max_output": 1, "usd_per_million": {"input": 1}}}"#;
+    let without_price =
+        r#"{"m": {"provider": "p", "context_window": 1, "max_output": 1, "usd_per_million": {"input": 1}}}"#;
     assert_eq!(error(without_price), "model `m` has no usable prices");
     let without_window = without_price.replace("\"context_window\": 1", "\"context_window\": null");
     assert_eq!(error(&without_window), "model `m` has no context window");
     let fraction = without_price.replace("\"context_window\": 1", "\"context_window\": 1.5");
-    assert!(matches!(
-        Catalog::from_json(&fraction, traits),
-        Err(CatalogError::Models(_))
-    ));
-    assert!(matches!(
-        Catalog::from_json("{}", "{}"),
-        Err(CatalogError::Traits(_))
-    ));
+    assert!(matches!(Catalog::from_json(&fraction, traits), Err(CatalogError::Models(_))));
+    assert!(matches!(Catalog::from_json("{}", "{}"), Err(CatalogError::Traits(_))));
 }
 
 #[test]

@@ -40,11 +40,7 @@ impl Model {
     /// ```
     #[must_use]
     pub fn prices_at(&self, input_tokens: u64) -> &Prices {
-        let tier = self
-            .tiers
-            .iter()
-            .rev()
-            .find(|tier| input_tokens > tier.above_input_tokens);
+        let tier = self.tiers.iter().rev().find(|tier| input_tokens > tier.above_input_tokens);
         tier.map_or(&self.prices, |tier| &tier.prices)
     }
 }

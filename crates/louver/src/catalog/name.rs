@@ -3,11 +3,7 @@
 /// Without every known prefix: `openrouter/anthropic/claude-opus-5` is `claude-opus-5`.
 pub(super) fn without_prefixes<'a>(name: &'a str, prefixes: &[String]) -> &'a str {
     let mut rest = name;
-    let shorter = |name: &'a str| {
-        prefixes
-            .iter()
-            .find_map(|prefix| name.strip_prefix(prefix.as_str()))
-    };
+    let shorter = |name: &'a str| prefixes.iter().find_map(|prefix| name.strip_prefix(prefix.as_str()));
     while let Some(stripped) = shorter(rest) {
         rest = stripped;
     }
@@ -43,9 +39,7 @@ fn without_suffix(name: &str) -> Option<&str> {
 }
 
 fn is_date(year: &str, month: &str, day: &str) -> bool {
-    [(year, 4), (month, 2), (day, 2)]
-        .iter()
-        .all(|(part, length)| part.len() == *length && all_digits(part))
+    [(year, 4), (month, 2), (day, 2)].iter().all(|(part, length)| part.len() == *length && all_digits(part))
 }
 
 /// `v1:0`, as some clouds append.
@@ -94,10 +88,7 @@ pub(super) struct Parts {
 impl Parts {
     /// Takes apart a name without prefix.
     pub(super) fn of(bare_name: &str) -> Self {
-        let mut parts = Self {
-            family: Vec::new(),
-            version: Vec::new(),
-        };
+        let mut parts = Self { family: Vec::new(), version: Vec::new() };
         for part in without_date(bare_name).split(['-', '_', ':', '/', ' ']) {
             parts.add(part);
         }
@@ -106,11 +97,7 @@ impl Parts {
 
     fn add(&mut self, part: &str) {
         // A zero in front is left over from a date; `preview` and `latest` name no family.
-        if part.is_empty()
-            || part == "preview"
-            || part == "latest"
-            || (part.len() > 1 && part.starts_with('0'))
-        {
+        if part.is_empty() || part == "preview" || part == "latest" || (part.len() > 1 && part.starts_with('0')) {
             return;
         }
         let (word, number) = split_version(part);
@@ -150,10 +137,7 @@ mod tests {
     #[test]
     fn prefixes_come_off_one_after_another() {
         let prefixes = ["openrouter/".to_owned(), "anthropic/".to_owned()];
-        assert_eq!(
-            without_prefixes("openrouter/anthropic/claude-opus-5", &prefixes),
-            "claude-opus-5"
-        );
+        assert_eq!(without_prefixes("openrouter/anthropic/claude-opus-5", &prefixes), "claude-opus-5");
         assert_eq!(without_prefixes("human/gpt-4", &prefixes), "human/gpt-4");
     }
 
@@ -180,10 +164,7 @@ mod tests {
     fn a_fine_tuned_model_is_known_by_its_base() {
         assert_eq!(without_owner("ft:gpt-4o:someone::id7"), "ft:gpt-4o");
         assert_eq!(without_owner("ft:gpt-4o"), "ft:gpt-4o");
-        assert_eq!(
-            without_owner("claude-sonnet-4-5-v1:0"),
-            "claude-sonnet-4-5-v1:0"
-        );
+        assert_eq!(without_owner("claude-sonnet-4-5-v1:0"), "claude-sonnet-4-5-v1:0");
     }
 
     #[test]
@@ -207,22 +188,10 @@ mod tests {
     fn names_come_apart_into_family_and_version() {
         let parts = |name| {
             let Parts { family, version } = Parts::of(name);
-            (
-                family.join(" "),
-                version
-                    .iter()
-                    .map(|number| *number as f64 / 1e6)
-                    .collect::<Vec<_>>(),
-            )
+            (family.join(" "), version.iter().map(|number| *number as f64 / 1e6).collect::<Vec<_>>())
         };
-        assert_eq!(
-            parts("claude-3-5-sonnet-20241022"),
-            ("claude sonnet".to_owned(), vec![3.0, 5.0])
-        );
-        assert_eq!(
-            parts("gemini-2.5-pro-preview-06-05"),
-            ("gemini pro".to_owned(), vec![2.5])
-        );
+        assert_eq!(parts("claude-3-5-sonnet-20241022"), ("claude sonnet".to_owned(), vec![3.0, 5.0]));
+        assert_eq!(parts("gemini-2.5-pro-preview-06-05"), ("gemini pro".to_owned(), vec![2.5]));
         assert_eq!(parts("gpt-4o-mini"), ("gpt 4o mini".to_owned(), vec![]));
         assert_eq!(parts("o4-mini"), ("o mini".to_owned(), vec![4.0]));
         assert_eq!(parts("deepseek-v3.2"), ("deepseek".to_owned(), vec![3.2]));

@@ -164,13 +164,7 @@ impl Listed {
         let cache_read = or(self.cache_read, input)?;
         let cache_write = or(self.cache_write, input)?.max(input);
         let cache_write_1h = or(self.cache_write_1h, cache_write)?.max(cache_write);
-        Some(Prices {
-            input,
-            output,
-            cache_read,
-            cache_write,
-            cache_write_1h,
-        })
+        Some(Prices { input, output, cache_read, cache_write, cache_write_1h })
     }
 
     /// The prices of a tier: what it leaves out rises in step with its input price.
@@ -183,8 +177,7 @@ impl Listed {
             output: or(self.output, base.output)?,
             cache_read: or(self.cache_read, base.cache_read.times(step))?,
             cache_write,
-            cache_write_1h: or(self.cache_write_1h, base.cache_write_1h.times(step))?
-                .max(cache_write),
+            cache_write_1h: or(self.cache_write_1h, base.cache_write_1h.times(step))?.max(cache_write),
         })
     }
 }
@@ -204,33 +197,16 @@ mod tests {
 
     #[test]
     fn missing_prices_are_the_ones_billed_instead() {
-        let listed = Listed {
-            input: Some(2.0),
-            output: Some(8.0),
-            cache_read: Some(0.5),
-            ..Listed::default()
-        };
+        let listed = Listed { input: Some(2.0), output: Some(8.0), cache_read: Some(0.5), ..Listed::default() };
         let prices = listed.prices().unwrap();
-        assert_eq!(
-            (prices.cache_write, prices.cache_write_1h),
-            (usd(2.0), usd(2.0))
-        );
-        let listed = Listed {
-            input: Some(2.0),
-            output: Some(8.0),
-            ..Listed::default()
-        };
+        assert_eq!((prices.cache_write, prices.cache_write_1h), (usd(2.0), usd(2.0)));
+        let listed = Listed { input: Some(2.0), output: Some(8.0), ..Listed::default() };
         assert_eq!(listed.prices().unwrap().cache_read, usd(2.0));
     }
 
     #[test]
     fn a_write_never_costs_less_than_reading_the_token() {
-        let free = Listed {
-            input: Some(0.3),
-            output: Some(1.2),
-            cache_write: Some(0.0),
-            ..Listed::default()
-        };
+        let free = Listed { input: Some(0.3), output: Some(1.2), cache_write: Some(0.0), ..Listed::default() };
         assert_eq!(free.prices().unwrap().cache_write, usd(0.3));
     }
 
@@ -243,11 +219,7 @@ mod tests {
             cache_write: Some(0.125),
             cache_write_1h: Some(0.2),
         };
-        let above = Listed {
-            input: Some(0.5),
-            output: Some(2.5),
-            ..Listed::default()
-        };
+        let above = Listed { input: Some(0.5), output: Some(2.5), ..Listed::default() };
         let tier = above.tier(&listed.prices().unwrap()).unwrap();
         let expected = Prices {
             input: usd(0.5),
@@ -263,15 +235,7 @@ mod tests {
     fn what_is_no_price_is_refused() {
         for bad in [-0.1, f64::NAN, f64::INFINITY, 1e7] {
             assert_eq!(Price::from_usd_per_million(bad), None);
-            assert_eq!(
-                Listed {
-                    input: Some(bad),
-                    output: Some(1.0),
-                    ..Listed::default()
-                }
-                .prices(),
-                None
-            );
+            assert_eq!(Listed { input: Some(bad), output: Some(1.0), ..Listed::default() }.prices(), None);
         }
     }
 }

@@ -91,18 +91,14 @@ impl Rules {
     /// The traits of a model: the defaults, then every rule that applies, in order.
     pub(super) fn traits_of(&self, provider: &str, bare_name: &str) -> Traits {
         let spelled = name::plain(bare_name);
-        let applying = self
-            .rules
-            .iter()
-            .filter(|rule| rule.applies(provider, &spelled));
+        let applying = self.rules.iter().filter(|rule| rule.applies(provider, &spelled));
         applying.fold(self.defaults, |traits, rule| rule.set.applied_to(traits))
     }
 }
 
 impl Rule {
     fn applies(&self, provider: &str, name: &str) -> bool {
-        let matches =
-            |patterns: &Vec<String>| patterns.iter().any(|pattern| name::matches(pattern, name));
+        let matches = |patterns: &Vec<String>| patterns.iter().any(|pattern| name::matches(pattern, name));
         self.provider == provider && self.names.as_ref().is_none_or(matches)
     }
 }

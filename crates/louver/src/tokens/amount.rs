@@ -209,10 +209,7 @@ mod tests {
     #[test]
     fn nothing_is_zero_tokens() {
         assert_eq!(Millitokens::default().ceil_tokens(), 0);
-        assert_eq!(
-            Vec::<Millitokens>::new().into_iter().sum::<Millitokens>(),
-            Millitokens::ZERO
-        );
+        assert_eq!(Vec::<Millitokens>::new().into_iter().sum::<Millitokens>(), Millitokens::ZERO);
     }
 
     #[test]

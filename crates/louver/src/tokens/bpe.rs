@@ -40,9 +40,7 @@ impl Encoding {
             Self::O200k => (&O200K, "o200k_base"),
             Self::Cl100k => (&CL100K, "cl100k_base"),
         };
-        cell.get_or_init(|| {
-            toktok::Tokenizer::builtin(name).expect("the vocabulary is part of the binary")
-        })
+        cell.get_or_init(|| toktok::Tokenizer::builtin(name).expect("the vocabulary is part of the binary"))
     }
 }
 
@@ -103,16 +101,8 @@ mod tests {
     fn agrees_with_the_oracle(text: &str) {
         let (o200k, cl100k) = (bpe_openai::o200k_base(), bpe_openai::cl100k_base());
         let start: String = text.chars().take(40).collect();
-        assert_eq!(
-            Encoding::O200k.count(text),
-            o200k.count(text) as u64,
-            "o200k of {start:?}"
-        );
-        assert_eq!(
-            Encoding::Cl100k.count(text),
-            cl100k.count(text) as u64,
-            "cl100k of {start:?}"
-        );
+        assert_eq!(Encoding::O200k.count(text), o200k.count(text) as u64, "o200k of {start:?}");
+        assert_eq!(Encoding::Cl100k.count(text), cl100k.count(text) as u64, "cl100k of {start:?}");
     }
 
     #[test]
@@ -192,9 +182,7 @@ mod tests {
 
     fn is_older(character: &char) -> bool {
         let code = u32::from(*character);
-        !UNICODE_17
-            .iter()
-            .any(|(first, last)| (*first..=*last).contains(&code))
+        !UNICODE_17.iter().any(|(first, last)| (*first..=*last).contains(&code))
     }
 
     /// What Unicode 17 added. The two crates know different versions of Unicode, so they split

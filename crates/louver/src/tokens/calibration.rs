@@ -48,10 +48,7 @@ const MEMORY: usize = 9;
 /// Below so many counted tokens, fixed overhead outweighs the counter's error.
 const SMALLEST: Millitokens = Millitokens::from_tokens(200);
 /// Ratios outside of this band are not believed.
-const BAND: (Factor, Factor) = (
-    Factor::from_thousandths(250),
-    Factor::from_thousandths(4000),
-);
+const BAND: (Factor, Factor) = (Factor::from_thousandths(250), Factor::from_thousandths(4000));
 /// A ratio further from the median than by this factor is an outlier.
 const NEAR_THOUSANDTHS: u64 = 1300;
 /// Reports before the median can judge.
@@ -126,18 +123,11 @@ impl Calibration {
 fn median(ratios: &[Factor]) -> Factor {
     let mut sorted = ratios.to_vec();
     sorted.sort_unstable();
-    sorted
-        .get(sorted.len().saturating_sub(1) / 2)
-        .copied()
-        .unwrap_or_default()
+    sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or_default()
 }
 
 fn near(ratio: Factor, median: Factor) -> bool {
-    let (low, high) = if ratio < median {
-        (ratio, median)
-    } else {
-        (median, ratio)
-    };
+    let (low, high) = if ratio < median { (ratio, median) } else { (median, ratio) };
     high.millionths() * 1000 <= low.millionths() * NEAR_THOUSANDTHS
 }
 
@@ -156,11 +146,7 @@ mod tests {
         let mut calibration = Calibration::default();
         for turn in 0..40 {
             let honest = 15_600_i64 + noise[turn % noise.len()];
-            let reported = if turn % 4 == 3 {
-                wild[turn / 4 % wild.len()]
-            } else {
-                honest
-            };
+            let reported = if turn % 4 == 3 { wild[turn / 4 % wild.len()] } else { honest };
             let before = calibration.factor();
             let verdict = calibration.report(COUNTED, reported as u64);
             if turn >= 8 && turn % 4 == 3 {
@@ -188,30 +174,16 @@ mod tests {
         for _ in 0..20 {
             calibration.report(COUNTED, 10_000);
         }
-        let verdicts: Vec<_> = (0..30)
-            .map(|_| calibration.report(COUNTED, 20_000))
-            .collect();
-        assert_eq!(
-            verdicts
-                .iter()
-                .filter(|verdict| **verdict == Verdict::Outlier)
-                .count(),
-            5
-        );
+        let verdicts: Vec<_> = (0..30).map(|_| calibration.report(COUNTED, 20_000)).collect();
+        assert_eq!(verdicts.iter().filter(|verdict| **verdict == Verdict::Outlier).count(), 5);
         assert_eq!(calibration.factor(), Factor::from_thousandths(2000));
     }
 
     #[test]
     fn small_and_impossible_reports_change_nothing() {
         let mut calibration = Calibration::default();
-        assert_eq!(
-            calibration.report(Millitokens::ZERO, 500),
-            Verdict::TooSmall
-        );
-        assert_eq!(
-            calibration.report(Millitokens::from_tokens(199), 500),
-            Verdict::TooSmall
-        );
+        assert_eq!(calibration.report(Millitokens::ZERO, 500), Verdict::TooSmall);
+        assert_eq!(calibration.report(Millitokens::from_tokens(199), 500), Verdict::TooSmall);
         assert_eq!(calibration.report(COUNTED, 0), Verdict::Unbelievable);
         assert_eq!(calibration.report(COUNTED, u64::MAX), Verdict::Unbelievable);
         assert_eq!(calibration, Calibration::default());

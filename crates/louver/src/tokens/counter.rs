@@ -121,9 +121,7 @@ impl FromStr for CounterChoice {
 
     fn from_str(name: &str) -> Result<Self, UnknownCounter> {
         let choice = Self::ALL.into_iter().find(|choice| choice.flag() == name);
-        choice.ok_or_else(|| UnknownCounter {
-            name: name.to_owned(),
-        })
+        choice.ok_or_else(|| UnknownCounter { name: name.to_owned() })
     }
 }
 
@@ -165,12 +163,8 @@ mod tests {
     #[test]
     fn only_auto_counts_images_by_pixels() {
         let found = Catalog::builtin().find("gpt-4o").unwrap();
-        let low = Image {
-            detail: Some(crate::tokens::Detail::Low),
-            ..Image::from_base64("AAAA")
-        };
-        let tokens =
-            |choice: CounterChoice| choice.resolve(Some(&found.model)).image(&low).ceil_tokens();
+        let low = Image { detail: Some(crate::tokens::Detail::Low), ..Image::from_base64("AAAA") };
+        let tokens = |choice: CounterChoice| choice.resolve(Some(&found.model)).image(&low).ceil_tokens();
         assert_eq!(tokens(CounterChoice::Auto), 85);
         assert_eq!(tokens(CounterChoice::O200k), 3);
     }

@@ -53,48 +53,28 @@ impl Estimate {
     #[must_use]
     pub const fn claude_3(image: ImageFormula) -> Self {
         let factors = [1180, 1290, 1190, 1110, 1270, 1020, 1090, 1630];
-        Self {
-            name: "claude-3 (estimate)",
-            error: 0.15,
-            factors,
-            image,
-        }
+        Self { name: "claude-3 (estimate)", error: 0.15, factors, image }
     }
 
     /// Claude 4.7 and later.
     #[must_use]
     pub const fn claude_4_7(image: ImageFormula) -> Self {
         let factors = [1560, 1680, 1530, 1260, 1390, 1140, 1090, 1630];
-        Self {
-            name: "claude-4.7 (estimate)",
-            error: 0.15,
-            factors,
-            image,
-        }
+        Self { name: "claude-4.7 (estimate)", error: 0.15, factors, image }
     }
 
     /// Gemini.
     #[must_use]
     pub const fn gemini(image: ImageFormula) -> Self {
         let factors = [1110, 1210, 1175, 1160, 1030, 1540, 850, 660];
-        Self {
-            name: "gemini (estimate)",
-            error: 0.12,
-            factors,
-            image,
-        }
+        Self { name: "gemini (estimate)", error: 0.12, factors, image }
     }
 
     /// Models about whose tokenizer nothing is known here.
     #[must_use]
     pub const fn other(image: ImageFormula) -> Self {
         let factors = [1100, 1150, 1150, 1100, 1100, 1200, 1000, 1200];
-        Self {
-            name: "other (estimate)",
-            error: 0.25,
-            factors,
-            image,
-        }
+        Self { name: "other (estimate)", error: 0.25, factors, image }
     }
 
     /// The factor for a mixture: its kinds' factors, weighted by their parts.
@@ -148,10 +128,7 @@ mod tests {
         for family in FAMILIES {
             assert_eq!(family.text(""), Millitokens::ZERO);
             let exact = Encoding::O200k.count("   \n");
-            assert_eq!(
-                family.text("   \n").thousandths(),
-                exact * u64::from(family.factors[0])
-            );
+            assert_eq!(family.text("   \n").thousandths(), exact * u64::from(family.factors[0]));
         }
     }
 
@@ -160,10 +137,7 @@ mod tests {
         let digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         let exact = Encoding::O200k.count(digest);
         let counts = FAMILIES.map(|family| family.text(digest).thousandths());
-        assert_eq!(
-            counts,
-            [1020, 1140, 1540, 1200].map(|factor| factor * exact)
-        );
+        assert_eq!(counts, [1020, 1140, 1540, 1200].map(|factor| factor * exact));
     }
 
     #[test]

@@ -31,23 +31,13 @@ impl<'a> Image<'a> {
     /// An image held as base64, about which nothing else is known.
     #[must_use]
     pub const fn from_base64(base64: &'a str) -> Self {
-        Self {
-            base64,
-            url: false,
-            detail: None,
-            media_type: None,
-        }
+        Self { base64, url: false, detail: None, media_type: None }
     }
 
     /// A link to an image, whose size nobody knows without fetching it.
     #[must_use]
     pub const fn from_url() -> Self {
-        Self {
-            base64: "",
-            url: true,
-            detail: None,
-            media_type: None,
-        }
+        Self { base64: "", url: true, detail: None, media_type: None }
     }
 
     /// Width and height, read from the head of the data.
@@ -64,21 +54,14 @@ impl<'a> Image<'a> {
     /// ```
     #[must_use]
     pub fn pixel_size(&self) -> Option<(u64, u64)> {
-        if self
-            .media_type
-            .is_some_and(|media_type| !media_type.starts_with("image/"))
-        {
+        if self.media_type.is_some_and(|media_type| !media_type.starts_with("image/")) {
             return None;
         }
         // Most formats say it at once; a JPEG may have a thumbnail and profiles before it.
         let heads = [1 << 10, 1 << 16, 1 << 19];
         heads.iter().enumerate().find_map(|(index, &limit)| {
             let seen = index > 0 && self.base64.len() <= heads[index - 1];
-            if seen {
-                None
-            } else {
-                size_in_head(self.base64, limit)
-            }
+            if seen { None } else { size_in_head(self.base64, limit) }
         })
     }
 }
@@ -196,11 +179,7 @@ impl ImageFormula {
             return Millitokens::from_tokens(tokens);
         }
         let linked = image.url && image.base64.is_empty();
-        let size = if linked {
-            Some(LINKED_SIZE)
-        } else {
-            image.pixel_size()
-        };
+        let size = if linked { Some(LINKED_SIZE) } else { image.pixel_size() };
         match size.and_then(|(width, height)| self.by_pixels(width, height, image.detail)) {
             Some(tokens) => Millitokens::from_tokens(tokens),
             None => by_data_length(image.base64.len() as u64),
@@ -222,27 +201,16 @@ impl ImageFormula {
     fn by_pixels(&self, width: u64, height: u64, detail: Option<Detail>) -> Option<u64> {
         match *self {
             Self::DataLength => None,
-            Self::Area {
-                max_edge,
-                max_tokens,
-            } => Some(area_tokens(width, height, max_edge).min(max_tokens)),
+            Self::Area { max_edge, max_tokens } => Some(area_tokens(width, height, max_edge).min(max_tokens)),
             Self::Tiles512 { base, tile } => Some(base + tile * tiles_512(width, height)),
-            Self::Patches32 {
-                max_patches,
-                max_original,
-                factor_thousandths,
-            } => {
+            Self::Patches32 { max_patches, max_original, factor_thousandths } => {
                 let most = match detail {
                     Some(Detail::Low) => LOW_PATCHES,
                     Some(Detail::Original) => max_original,
                     _ => max_patches,
                 };
                 let patches = Millitokens::from_tokens(patches_32(width, height, most));
-                Some(
-                    patches
-                        .scaled(Factor::from_thousandths(factor_thousandths))
-                        .ceil_tokens(),
-                )
+                Some(patches.scaled(Factor::from_thousandths(factor_thousandths)).ceil_tokens())
             }
             Self::Tiles768 { tile } if width <= 384 && height <= 384 => Some(tile),
             Self::Tiles768 { tile } => Some(tile * width.div_ceil(768) * height.div_ceil(768)),
@@ -254,11 +222,7 @@ impl ImageFormula {
 /// `ceil(sqrt(length)) * 1.5`, rounded up.
 pub(super) fn by_data_length(base64_length: u64) -> Millitokens {
     let floor = base64_length.isqrt();
-    let root = if floor * floor == base64_length {
-        floor
-    } else {
-        floor + 1
-    };
+    let root = if floor * floor == base64_length { floor } else { floor + 1 };
     Millitokens::from_tokens((root * 3).div_ceil(2))
 }
 
@@ -301,9 +265,7 @@ fn patches_32(width: u64, height: u64, most: u64) -> u64 {
 
 /// The pixel size in the first `limit` characters of base64.
 fn size_in_head(base64: &str, limit: usize) -> Option<(u64, u64)> {
-    let bytes = STANDARD_NO_PAD
-        .decode(alphabet_prefix(base64, limit))
-        .ok()?;
+    let bytes = STANDARD_NO_PAD.decode(alphabet_prefix(base64, limit)).ok()?;
     let size = imagesize::blob_size(&bytes).ok()?;
     // No provider takes an edge of 2^20 pixels: such a header lies.
     let sane = |side: usize| (1..1 << 20).contains(&side);
@@ -313,18 +275,14 @@ fn size_in_head(base64: &str, limit: usize) -> Option<(u64, u64)> {
 /// Whole groups of four from the head of `base64`. JSON escapes of `/`, line breaks and the
 /// URL alphabet are read through; anything else ends the head.
 fn alphabet_prefix(base64: &str, limit: usize) -> Vec<u8> {
-    let head = base64
-        .bytes()
-        .take(limit)
-        .filter(|byte| !matches!(byte, b'\\' | b'\n' | b'\r'));
+    let head = base64.bytes().take(limit).filter(|byte| !matches!(byte, b'\\' | b'\n' | b'\r'));
     let plain = head.map(|byte| match byte {
         b'-' => b'+',
         b'_' => b'/',
         _ => byte,
     });
-    let mut prefix: Vec<u8> = plain
-        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
-        .collect();
+    let mut prefix: Vec<u8> =
+        plain.take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')).collect();
     prefix.truncate(prefix.len() / 4 * 4);
     prefix
 }

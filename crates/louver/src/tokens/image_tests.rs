@@ -1,19 +1,10 @@
 use super::*;
 use proptest::prelude::*;
 
-const CLAUDE: ImageFormula = ImageFormula::Area {
-    max_edge: 1568,
-    max_tokens: 1600,
-};
-const GPT_4O: ImageFormula = ImageFormula::Tiles512 {
-    base: 85,
-    tile: 170,
-};
-const GPT_4_1_MINI: ImageFormula = ImageFormula::Patches32 {
-    max_patches: 1536,
-    max_original: 1536,
-    factor_thousandths: 1620,
-};
+const CLAUDE: ImageFormula = ImageFormula::Area { max_edge: 1568, max_tokens: 1600 };
+const GPT_4O: ImageFormula = ImageFormula::Tiles512 { base: 85, tile: 170 };
+const GPT_4_1_MINI: ImageFormula =
+    ImageFormula::Patches32 { max_patches: 1536, max_original: 1536, factor_thousandths: 1620 };
 const GEMINI_2_5: ImageFormula = ImageFormula::Tiles768 { tile: 258 };
 
 /// The head of a PNG of this size.
@@ -44,27 +35,14 @@ fn jpeg(width: u16, height: u16, padding: usize) -> Vec<u8> {
 }
 
 fn tokens(formula: ImageFormula, width: u32, height: u32) -> u64 {
-    formula
-        .count(&Image::from_base64(&png(width, height)))
-        .ceil_tokens()
+    formula.count(&Image::from_base64(&png(width, height))).ceil_tokens()
 }
 
 #[test]
 fn the_length_formula_matches_its_vectors() {
-    let vectors = [
-        (0, 0),
-        (1, 2),
-        (10, 6),
-        (25, 8),
-        (1000, 48),
-        (1_000_000, 1500),
-    ];
+    let vectors = [(0, 0), (1, 2), (10, 6), (25, 8), (1000, 48), (1_000_000, 1500)];
     for (length, expected) in vectors {
-        assert_eq!(
-            by_data_length(length).ceil_tokens(),
-            expected,
-            "{length} characters"
-        );
+        assert_eq!(by_data_length(length).ceil_tokens(), expected, "{length} characters");
     }
     assert_eq!(by_data_length(u64::MAX).ceil_tokens(), 6_442_450_944);
 }
@@ -92,20 +70,9 @@ fn newer_openai_models_count_patches() {
     // 33 by 44 patches after scaling down, as in the published example.
     assert_eq!(patches_32(1800, 2400, 1536), 1452);
     assert_eq!(patches_32(1, 1 << 19, 1536), 1536);
-    let plain = ImageFormula::Patches32 {
-        max_patches: 2500,
-        max_original: 10_000,
-        factor_thousandths: 1000,
-    };
+    let plain = ImageFormula::Patches32 { max_patches: 2500, max_original: 10_000, factor_thousandths: 1000 };
     let data = png(3200, 3200);
-    let at = |detail| {
-        plain
-            .count(&Image {
-                detail,
-                ..Image::from_base64(&data)
-            })
-            .ceil_tokens()
-    };
+    let at = |detail| plain.count(&Image { detail, ..Image::from_base64(&data) }).ceil_tokens();
     assert_eq!(at(Some(Detail::Low)), 256);
     assert_eq!(at(None), 2500);
     assert_eq!(at(Some(Detail::Original)), 10_000);
@@ -116,30 +83,15 @@ fn gemini_counts_tiles_or_a_flat_price() {
     assert_eq!(tokens(GEMINI_2_5, 384, 384), 258);
     assert_eq!(tokens(GEMINI_2_5, 385, 100), 258);
     assert_eq!(tokens(GEMINI_2_5, 1000, 700), 516);
-    let flat = ImageFormula::Flat {
-        low: 280,
-        medium: 560,
-        high: 1120,
-        original: 2240,
-    };
+    let flat = ImageFormula::Flat { low: 280, medium: 560, high: 1120, original: 2240 };
     assert_eq!(tokens(flat, 10, 10), 1120);
-    assert_eq!(
-        flat.count(&Image {
-            detail: Some(Detail::Low),
-            ..Image::from_url()
-        })
-        .ceil_tokens(),
-        280
-    );
+    assert_eq!(flat.count(&Image { detail: Some(Detail::Low), ..Image::from_url() }).ceil_tokens(), 280);
 }
 
 #[test]
 fn what_has_no_pixels_counts_by_its_length() {
     let data = png(1000, 1000);
-    let document = Image {
-        media_type: Some("application/pdf"),
-        ..Image::from_base64(&data)
-    };
+    let document = Image { media_type: Some("application/pdf"), ..Image::from_base64(&data) };
     assert_eq!(CLAUDE.count(&document), by_data_length(data.len() as u64));
     let noise = "!".repeat(100);
     assert_eq!(GPT_4O.count(&Image::from_base64(&noise)).ceil_tokens(), 15);
@@ -150,23 +102,14 @@ fn what_has_no_pixels_counts_by_its_length() {
 fn a_link_counts_as_a_picture_of_common_size() {
     assert_eq!(CLAUDE.count(&Image::from_url()).ceil_tokens(), 1399);
     assert_eq!(GEMINI_2_5.count(&Image::from_url()).ceil_tokens(), 1032);
-    assert_eq!(
-        ImageFormula::DataLength
-            .count(&Image::from_url())
-            .ceil_tokens(),
-        0
-    );
+    assert_eq!(ImageFormula::DataLength.count(&Image::from_url()).ceil_tokens(), 0);
 }
 
 #[test]
 fn the_size_is_found_behind_a_thumbnail_but_not_behind_half_a_megabyte() {
     for padding in [0, 500, 5_000, 100_000, 300_000] {
         let data = STANDARD_NO_PAD.encode(jpeg(640, 480, padding));
-        assert_eq!(
-            Image::from_base64(&data).pixel_size(),
-            Some((640, 480)),
-            "{padding} bytes"
-        );
+        assert_eq!(Image::from_base64(&data).pixel_size(), Some((640, 480)), "{padding} bytes");
     }
     let data = STANDARD_NO_PAD.encode(jpeg(640, 480, 500_000));
     assert_eq!(Image::from_base64(&data).pixel_size(), None);
@@ -176,11 +119,7 @@ fn the_size_is_found_behind_a_thumbnail_but_not_behind_half_a_megabyte() {
 fn escaped_slashes_line_breaks_and_the_url_alphabet_are_read_through() {
     let plain = STANDARD_NO_PAD.encode(jpeg(640, 480, 0));
     assert!(plain.contains('/'));
-    for data in [
-        plain.replace('/', "\\/"),
-        plain.replace('/', "_").replace('+', "-"),
-        plain.replace('/', "/\r\n"),
-    ] {
+    for data in [plain.replace('/', "\\/"), plain.replace('/', "_").replace('+', "-"), plain.replace('/', "/\r\n")] {
         assert_eq!(Image::from_base64(&data).pixel_size(), Some((640, 480)));
     }
 }

@@ -23,16 +23,8 @@ pub enum TextKind {
 
 impl TextKind {
     /// Every kind, in the order of the columns of a factor table.
-    pub const ALL: [Self; 8] = [
-        Self::Prose,
-        Self::Code,
-        Self::Python,
-        Self::Json,
-        Self::Base64,
-        Self::Hex,
-        Self::Cjk,
-        Self::Emoji,
-    ];
+    pub const ALL: [Self; 8] =
+        [Self::Prose, Self::Code, Self::Python, Self::Json, Self::Base64, Self::Hex, Self::Cjk, Self::Emoji];
 }
 
 /// The most windows looked at in one text, and the size of each in bytes.
@@ -181,8 +173,7 @@ impl Statistics {
         }
         // A long path has the same alphabet as base64, but few capitals and digits.
         let scrambled = share(self.capitals) >= 150 && share(self.digits) >= 20;
-        if self.visible >= 64 && self.blank * 40 < visible && share(self.base64) >= 950 && scrambled
-        {
+        if self.visible >= 64 && self.blank * 40 < visible && share(self.base64) >= 950 && scrambled {
             return TextKind::Base64;
         }
         if share(self.quotes) >= 35 && share(self.quotes + self.json_marks) >= 100 {
@@ -191,10 +182,7 @@ impl Statistics {
         if share(self.code_marks) < 60 {
             return TextKind::Prose;
         }
-        if share(self.block_marks) < 12
-            && self.colon_lines > 0
-            && self.colon_lines * 50 >= self.lines
-        {
+        if share(self.block_marks) < 12 && self.colon_lines > 0 && self.colon_lines * 50 >= self.lines {
             return TextKind::Python;
         }
         TextKind::Code
@@ -253,23 +241,16 @@ mod tests {
 
     #[test]
     fn plain_examples_are_told_apart() {
-        let rust =
-            "fn add(left: u64, right: u64) -> u64 {\n    let sum = left + right;\n    sum\n}\n";
+        let rust = "fn add(left: u64, right: u64) -> u64 {\n    let sum = left + right;\n    sum\n}\n";
         let python = "def add(left, right):\n    total = left + right\n    return [total]\n\nprint(add(1, 2))\n";
         let base64 = "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAYAAACddGYaAAAAFElEQVR4nGNk+M9QzwAEjDAGACCDAQIHVbTHAAAA";
         let prose = "It was a bright cold day in April, and the clocks were striking thirteen.";
         assert_eq!(kind(prose), TextKind::Prose);
         assert_eq!(kind(rust), TextKind::Code);
         assert_eq!(kind(python), TextKind::Python);
-        assert_eq!(
-            kind(r#"{"a": [1, 2], "b": {"c": "d", "e": null}}"#),
-            TextKind::Json
-        );
+        assert_eq!(kind(r#"{"a": [1, 2], "b": {"c": "d", "e": null}}"#), TextKind::Json);
         assert_eq!(kind(base64), TextKind::Base64);
-        assert_eq!(
-            kind("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-            TextKind::Hex
-        );
+        assert_eq!(kind("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"), TextKind::Hex);
         assert_eq!(kind("日本語の文章はトークンが多い。"), TextKind::Cjk);
         assert_eq!(kind("🚀🔥✅ 👍🏽"), TextKind::Emoji);
         assert_eq!(kind(""), TextKind::Prose);
@@ -277,8 +258,7 @@ mod tests {
 
     #[test]
     fn a_long_path_is_code_and_not_base64() {
-        let path =
-            "/home/someone/projects/engine/crates/tokens/source/classification/statistics/window";
+        let path = "/home/someone/projects/engine/crates/tokens/source/classification/statistics/window";
         assert_eq!(kind(path), TextKind::Code);
     }
 
