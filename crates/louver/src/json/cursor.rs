@@ -129,6 +129,12 @@ impl<'a> Cursor<'a> {
         Span { start: clamp(start.saturating_sub(self.base)), end: clamp(self.at.saturating_sub(self.base)) }
     }
 
+    /// The text at a span that this cursor made.
+    #[must_use]
+    pub fn raw(&self, span: Span) -> &'a str {
+        span.of(self.text.get(self.base..).unwrap_or(""))
+    }
+
     /// The kind of the next value, which is not passed.
     pub fn kind(&mut self) -> Result<Kind, JsonError> {
         self.skip_whitespace();
