@@ -1,0 +1,296 @@
+//! What is in an Anthropic message.
+
+use crate::json::{Cursor, JsonError, Kind, Span, Str};
+use crate::wire::field::{self, Value, clamp, inner};
+use crate::wire::{MediaKind, Part, PartKind, Role, Shape};
+use std::borrow::Cow;
+
+/// Passes one message.
+pub(super) fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, JsonError> {
+    let start = cursor.offset();
+    let mut role = None;
+    let mut content = Content::default();
+    cursor.object(|key, cursor| {
+        match key {
+            "role" => role = Some(read_role(cursor)?),
+            "content" => content = Content::read(cursor)?,
+            _ => drop(cursor.skip()?),
+        }
+        Ok(())
+    })?;
+    let role = role.ok_or_else(|| JsonError::shape("the message has no `role`", start))?;
+    Ok(Shape { role, parts: content.parts, estimate_chars: content.estimate_chars, cache_marks: content.cache_marks })
+}
+
+fn read_role(cursor: &mut Cursor<'_>) -> Result<Role, JsonError> {
+    cursor.kind()?;
+    let start = cursor.offset();
+    match cursor.text()?.as_ref() {
+        "user" => Ok(Role::User),
+        "assistant" => Ok(Role::Assistant),
+        "system" => Ok(Role::System),
+        other => Err(JsonError::shape(format!("unknown role `{other}`: expected user, assistant or system"), start)),
+    }
+}
+
+/// What the `content` of a message adds to its shape.
+#[derive(Default)]
+struct Content {
+    parts: Vec<Part>,
+    estimate_chars: u64,
+    cache_marks: u32,
+}
+
+impl Content {
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self, JsonError> {
+        let mut content = Self::default();
+        let before = cursor.compact_chars();
+        match cursor.kind()? {
+            Kind::Null => drop(cursor.skip()?),
+            Kind::String => {
+                let string = cursor.string()?;
+                content.parts.push(Part { span: string.span, ..text_part(cursor, Some(string)) });
+                content.estimate_chars = string.chars.into();
+            }
+            Kind::Array => {
+                cursor.array(|_, cursor| content.read_block(cursor))?;
+                content.estimate_chars = cursor.compact_chars() - before;
+            }
+            Kind::Object => {
+                let Value { span, chars } = field::value(cursor)?;
+                content.parts.push(Part { text: span, chars: clamp(chars), ..Part::new(PartKind::Other, span) });
+                content.estimate_chars = chars;
+            }
+            Kind::Bool | Kind::Number => return Err(cursor.unexpected("a string or an array of blocks")),
+        }
+        Ok(content)
+    }
+
+    /// A block of the message, with the blocks that it holds behind it.
+    fn read_block(&mut self, cursor: &mut Cursor<'_>) -> Result<(), JsonError> {
+        let at = self.parts.len();
+        self.parts.push(Part::new(PartKind::Other, Span::default()));
+        let mut nested_marks = 0;
+        let mut misfit = None;
+        let (block, span) = Block::read(cursor, |cursor| {
+            self.parts.truncate(at + 1);
+            nested_marks = 0;
+            misfit = None;
+            cursor.array(|index, cursor| {
+                if cursor.kind()? != Kind::Object {
+                    let error = cursor.unexpected("an object").inside_index(index).inside_key("content");
+                    misfit.get_or_insert(error);
+                    return cursor.skip().map(drop);
+                }
+                let (block, span) = Block::read(cursor, |cursor| cursor.skip().map(drop))?;
+                nested_marks += u32::from(block.has_cache_mark);
+                self.parts.push(Part { nested: true, ..block.part(cursor, span) });
+                Ok(())
+            })
+        })?;
+        let part = block.part(cursor, span);
+        self.cache_marks += u32::from(block.has_cache_mark);
+        if !matches!(part.kind, PartKind::ToolResult | PartKind::ServerToolResult) {
+            self.parts.truncate(at + 1);
+        } else if let Some(error) = misfit {
+            return Err(error);
+        } else {
+            self.cache_marks += nested_marks;
+        }
+        self.parts[at] = part;
+        Ok(())
+    }
+}
+
+/// The fields of a block, collected before its `type` says what they mean: keys come in any order.
+#[derive(Default)]
+struct Block<'a> {
+    kind: Cow<'a, str>,
+    text: Option<Str>,
+    thinking: Option<Str>,
+    id: Option<Str>,
+    tool_use_id: Option<Str>,
+    name: Option<Str>,
+    input: Value,
+    content: Value,
+    /// The strings of a content array are counted at the parts it holds.
+    holds_blocks: bool,
+    source: Source<'a>,
+    is_error: bool,
+    has_cache_mark: bool,
+    /// Characters of the whole block, but for those that are signed or encrypted.
+    chars: u64,
+}
+
+impl<'a> Block<'a> {
+    /// Passes a block. `blocks` passes the array in its `content`, where it has one.
+    fn read(
+        cursor: &mut Cursor<'a>,
+        mut blocks: impl FnMut(&mut Cursor<'a>) -> Result<(), JsonError>,
+    ) -> Result<(Self, Span), JsonError> {
+        cursor.expect(Kind::Object)?;
+        let (start, before) = (cursor.offset(), cursor.compact_chars());
+        let mut block = Self::default();
+        let mut hidden = 0;
+        cursor.object(|key, cursor| {
+            match key {
+                "type" => block.kind = field::word(cursor)?,
+                "text" => block.text = field::string(cursor)?,
+                "thinking" => block.thinking = field::string(cursor)?,
+                "id" => block.id = field::string(cursor)?,
+                "tool_use_id" => block.tool_use_id = field::string(cursor)?,
+                "name" => block.name = field::string(cursor)?,
+                "input" => block.input = field::value(cursor)?,
+                "content" => hidden += block.read_content(cursor, &mut blocks)?,
+                "source" => block.source = Source::read(cursor)?,
+                "is_error" => block.is_error = field::is_true(cursor)?,
+                "cache_control" => block.has_cache_mark = field::is_some(cursor)?,
+                key if is_hidden(key) => hidden += field::value(cursor)?.chars,
+                _ => drop(cursor.skip()?),
+            }
+            Ok(())
+        })?;
+        block.chars = cursor.compact_chars() - before - hidden;
+        Ok((block, cursor.span_from(start)))
+    }
+
+    /// Passes the `content` and returns how many of its characters nobody reads.
+    fn read_content(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        blocks: &mut impl FnMut(&mut Cursor<'a>) -> Result<(), JsonError>,
+    ) -> Result<u64, JsonError> {
+        let kind = cursor.kind()?;
+        let (start, before) = (cursor.offset(), cursor.compact_chars());
+        let mut hidden = 0;
+        let mut chars = None;
+        self.holds_blocks = kind == Kind::Array;
+        match kind {
+            Kind::String => chars = Some(u64::from(cursor.string()?.chars)),
+            Kind::Array => blocks(cursor)?,
+            Kind::Object => hidden = pass_counting_hidden(cursor)?,
+            Kind::Null => chars = cursor.skip().map(|_| Some(0))?,
+            Kind::Bool | Kind::Number => drop(cursor.skip()?),
+        }
+        let span = if kind == Kind::Null { Span::default() } else { cursor.span_from(start) };
+        self.content = Value { span, chars: chars.unwrap_or(cursor.compact_chars() - before - hidden) };
+        Ok(hidden)
+    }
+
+    /// What the block is, now that its type is known.
+    fn part(&self, cursor: &Cursor<'_>, span: Span) -> Part {
+        match self.kind.as_ref() {
+            "text" => Part { span, ..text_part(cursor, self.text) },
+            "tool_use" => self.call(PartKind::ToolCall, span),
+            "server_tool_use" | "mcp_tool_use" => self.call(PartKind::ServerToolCall, span),
+            "tool_result" => self.result(PartKind::ToolResult, span),
+            "thinking" => string_part(PartKind::Thinking, span, self.thinking),
+            "redacted_thinking" => Part::new(PartKind::Thinking, span),
+            "image" => self.media(MediaKind::Image, span),
+            "document" => self.document(span),
+            "compaction" => self.with_content(Part::new(PartKind::Compaction, span)),
+            "container_upload" => Part::new(PartKind::Reference, span),
+            kind if kind.ends_with("_tool_result") => self.result(PartKind::ServerToolResult, span),
+            _ => Part { text: span, chars: clamp(self.chars), ..Part::new(PartKind::Other, span) },
+        }
+    }
+
+    fn call(&self, kind: PartKind, span: Span) -> Part {
+        let name_chars = self.name.map_or(0, |name| name.chars);
+        Part {
+            text: self.input.span,
+            name: inner(self.name),
+            id: inner(self.id),
+            chars: clamp(self.input.chars).saturating_add(name_chars),
+            ..Part::new(kind, span)
+        }
+    }
+
+    fn result(&self, kind: PartKind, span: Span) -> Part {
+        let part = self.with_content(Part::new(kind, span));
+        let chars = if self.holds_blocks { 0 } else { part.chars };
+        Part { id: inner(self.tool_use_id), is_error: self.is_error, chars, ..part }
+    }
+
+    fn with_content(&self, part: Part) -> Part {
+        Part { text: self.content.span, chars: clamp(self.content.chars), ..part }
+    }
+
+    fn media(&self, kind: MediaKind, span: Span) -> Part {
+        let name = inner(self.source.media_type);
+        Part { text: self.source.data.span, name, ..Part::new(PartKind::Media(kind), span) }
+    }
+
+    /// A document whose source is plain text or blocks is read like text, so its characters count.
+    fn document(&self, span: Span) -> Part {
+        match self.source.kind.as_ref() {
+            "text" | "content" => {
+                let Value { span: text, chars } = self.source.data;
+                Part { text, chars: clamp(chars), ..Part::new(PartKind::Other, span) }
+            }
+            _ => self.media(MediaKind::Document, span),
+        }
+    }
+}
+
+/// Where the data of a media block is.
+#[derive(Default)]
+struct Source<'a> {
+    kind: Cow<'a, str>,
+    media_type: Option<Str>,
+    data: Value,
+}
+
+impl<'a> Source<'a> {
+    fn read(cursor: &mut Cursor<'a>) -> Result<Self, JsonError> {
+        let mut source = Self::default();
+        if cursor.kind()? != Kind::Object {
+            cursor.skip()?;
+            return Ok(source);
+        }
+        cursor.object(|key, cursor| {
+            match key {
+                "type" => source.kind = field::word(cursor)?,
+                "media_type" => source.media_type = field::string(cursor)?,
+                "data" | "url" | "file_id" | "content" => source.data = field::readable(cursor)?,
+                _ => drop(cursor.skip()?),
+            }
+            Ok(())
+        })?;
+        Ok(source)
+    }
+}
+
+fn text_part(cursor: &Cursor<'_>, string: Option<Str>) -> Part {
+    let part = string_part(PartKind::Text, Span::default(), string);
+    Part { blank: field::is_blank(cursor.raw(inner(string))), ..part }
+}
+
+fn string_part(kind: PartKind, span: Span, string: Option<Str>) -> Part {
+    let string = string.unwrap_or_default();
+    Part { text: string.span, chars: string.chars, ..Part::new(kind, span) }
+}
+
+/// Passes an object or an array and counts the characters in it that are signed, encrypted or media.
+fn pass_counting_hidden(cursor: &mut Cursor<'_>) -> Result<u64, JsonError> {
+    let mut hidden = 0;
+    match cursor.kind()? {
+        Kind::Object => cursor.object(|key, cursor| {
+            let is_media = key == "source" && cursor.kind()? == Kind::Object;
+            hidden +=
+                if is_media || is_hidden(key) { field::value(cursor)?.chars } else { pass_counting_hidden(cursor)? };
+            Ok(())
+        })?,
+        Kind::Array => cursor.array(|_, cursor| {
+            hidden += pass_counting_hidden(cursor)?;
+            Ok(())
+        })?,
+        _ => drop(cursor.skip()?),
+    }
+    Ok(hidden)
+}
+
+/// Whether only the provider reads what stands under this key.
+fn is_hidden(key: &str) -> bool {
+    key == "signature" || key.starts_with("encrypted_")
+}

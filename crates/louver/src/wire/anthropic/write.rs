@@ -1,0 +1,35 @@
+//! Messages of our own.
+
+use crate::json::text;
+use crate::wire::{Role, Shape};
+
+/// What stands where there is nothing to say: the API refuses blank text.
+const NOTHING: &str = "[empty]";
+
+/// A message with one text block. What is not the model's is the user's.
+pub(super) fn message(role: Role, text: &str) -> String {
+    let role = if role == Role::Assistant { "assistant" } else { "user" };
+    format!(r#"{{"role":"{role}","content":[{}]}}"#, part(text))
+}
+
+/// The content of a tool result. A string may be empty here, but an empty one says less than a placeholder.
+pub(super) fn result(text: &str) -> String {
+    text::encode(or_placeholder(text))
+}
+
+/// A text block.
+pub(super) fn part(text: &str) -> String {
+    format!(r#"{{"type":"text","text":{}}}"#, text::encode(or_placeholder(text)))
+}
+
+fn or_placeholder(text: &str) -> &str {
+    if text.trim().is_empty() { NOTHING } else { text }
+}
+
+/// A history starts with the user; everything else may stand together, because neighbours of one role are merged.
+pub(super) fn bridge(before: Option<&Shape>, after: Option<&Shape>) -> Option<Role> {
+    match (before, after) {
+        (None, Some(after)) if after.role != Role::User => Some(Role::User),
+        _ => None,
+    }
+}
