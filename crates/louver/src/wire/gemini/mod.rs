@@ -1,4 +1,13 @@
-//! Gemini contents.
+//! Gemini `generateContent`.
+//!
+//! A content is a role and its `parts`. A call turn is a model content with `functionCall` parts; the content directly
+//! behind it holds as many `functionResponse` parts, in the same order. Ids are optional, so nothing is paired by them.
+
+mod check;
+mod pairing;
+mod repair;
+mod shape;
+mod write;
 
 use super::{Fix, History, Role, Shape, Violation, Wire};
 use crate::json::{Cursor, JsonError};
@@ -9,30 +18,30 @@ pub struct Gemini;
 
 impl Wire for Gemini {
     fn shape(&self, cursor: &mut Cursor<'_>) -> Result<Shape, JsonError> {
-        Err(cursor.unexpected("nothing"))
+        shape::shape(cursor)
     }
 
-    fn check(&self, _: &History<'_>) -> Vec<Violation> {
-        Vec::new()
+    fn check(&self, history: &History<'_>) -> Vec<Violation> {
+        check::check(history)
     }
 
-    fn repair(&self, _: &History<'_>) -> Vec<Fix> {
-        Vec::new()
+    fn repair(&self, history: &History<'_>) -> Vec<Fix> {
+        repair::repair(history)
     }
 
-    fn write(&self, _: Role, _: &str) -> String {
-        String::new()
+    fn write(&self, role: Role, text: &str) -> String {
+        write::message(role, text)
     }
 
-    fn write_result(&self, _: &str, _: &str) -> String {
-        String::new()
+    fn write_result(&self, _like: &str, text: &str) -> String {
+        write::result(text)
     }
 
-    fn write_part(&self, _: &str) -> String {
-        String::new()
+    fn write_part(&self, text: &str) -> String {
+        write::part(text)
     }
 
-    fn bridge(&self, _: Option<&Shape>, _: Option<&Shape>) -> Option<Role> {
-        None
+    fn bridge(&self, before: Option<&Shape>, after: Option<&Shape>) -> Option<Role> {
+        write::bridge(before, after)
     }
 }

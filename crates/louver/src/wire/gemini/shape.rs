@@ -1,0 +1,229 @@
+//! What is in a Gemini content.
+
+use crate::json::{Cursor, JsonError, Kind, Span, Str};
+use crate::wire::field::{self, Value, clamp, inner};
+use crate::wire::{MediaKind, Part, PartKind, Role, Shape};
+
+/// Passes one content.
+pub(super) fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, JsonError> {
+    let start = cursor.offset();
+    let mut role = None;
+    let mut parts = Vec::new();
+    let mut estimate_chars = 0;
+    cursor.object(|key, cursor| {
+        match key {
+            "role" => role = Some(read_role(cursor)?),
+            "parts" => (parts, estimate_chars) = read_parts(cursor)?,
+            _ => drop(cursor.skip()?),
+        }
+        Ok(())
+    })?;
+    let role = role.ok_or_else(|| JsonError::shape("the content has no `role`", start))?;
+    Ok(Shape { role, parts, estimate_chars, cache_marks: 0 })
+}
+
+fn read_role(cursor: &mut Cursor<'_>) -> Result<Role, JsonError> {
+    cursor.kind()?;
+    let start = cursor.offset();
+    match cursor.text()?.as_ref() {
+        "user" => Ok(Role::User),
+        "model" => Ok(Role::Assistant),
+        other => Err(JsonError::shape(format!("unknown role `{other}`: please use a valid role: user, model"), start)),
+    }
+}
+
+/// The parts, and the characters of their compact JSON.
+fn read_parts(cursor: &mut Cursor<'_>) -> Result<(Vec<Part>, u64), JsonError> {
+    let mut parts = Vec::new();
+    let before = cursor.compact_chars();
+    match cursor.kind()? {
+        Kind::Null => return cursor.skip().map(|_| (parts, 0)),
+        Kind::Array => cursor.array(|_, cursor| read_part(cursor, &mut parts))?,
+        Kind::Object => {
+            let Value { span, chars } = field::value(cursor)?;
+            parts.push(Part { text: span, chars: clamp(chars), ..Part::new(PartKind::Other, span) });
+        }
+        Kind::String | Kind::Bool | Kind::Number => return Err(cursor.unexpected("an array of parts")),
+    }
+    Ok((parts, cursor.compact_chars() - before))
+}
+
+/// A part of the content, with the parts that it holds behind it.
+fn read_part(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), JsonError> {
+    let at = parts.len();
+    parts.push(Part::new(PartKind::Other, Span::default()));
+    let part = Fields::read(cursor, &mut |cursor| {
+        parts.truncate(at + 1);
+        cursor.array(|_, cursor| {
+            let part = Fields::read(cursor, &mut |cursor| cursor.skip().map(drop))?;
+            parts.push(Part { nested: true, ..part });
+            Ok(())
+        })
+    })?;
+    if part.kind != PartKind::ToolResult {
+        parts.truncate(at + 1);
+    }
+    parts[at] = part;
+    Ok(())
+}
+
+/// What a part says about itself besides the one key that makes it what it is.
+#[derive(Default)]
+struct Fields {
+    text: Option<Str>,
+    is_thought: bool,
+    /// The part that a key other than `text` made.
+    special: Option<Part>,
+    /// Characters of signatures.
+    hidden: u64,
+}
+
+/// Passes the array of parts inside a function response.
+type PassParts<'f, 'a> = &'f mut dyn FnMut(&mut Cursor<'a>) -> Result<(), JsonError>;
+
+impl Fields {
+    fn read<'a>(cursor: &mut Cursor<'a>, nested: PassParts<'_, 'a>) -> Result<Part, JsonError> {
+        cursor.expect(Kind::Object)?;
+        let (start, before) = (cursor.offset(), cursor.compact_chars());
+        let mut fields = Self::default();
+        cursor.object(|key, cursor| fields.read_member(key, cursor, nested))?;
+        let chars = cursor.compact_chars() - before - fields.hidden;
+        Ok(fields.part(cursor, cursor.span_from(start), chars))
+    }
+
+    /// Keys are accepted in both spellings, as the API does.
+    fn read_member<'a>(
+        &mut self,
+        key: &str,
+        cursor: &mut Cursor<'a>,
+        nested: PassParts<'_, 'a>,
+    ) -> Result<(), JsonError> {
+        match key {
+            "text" => self.text = field::string(cursor)?,
+            "thought" => self.is_thought = field::is_true(cursor)?,
+            "thoughtSignature" | "thought_signature" => self.hidden += field::value(cursor)?.chars,
+            _ => {
+                let part = read_special(key, cursor, nested)?;
+                self.special = part.or(self.special);
+            }
+        }
+        Ok(())
+    }
+
+    fn part(self, cursor: &Cursor<'_>, span: Span, chars: u64) -> Part {
+        match (self.special, self.text) {
+            (Some(part), _) => Part { span, ..part },
+            (None, Some(Str { span: text, chars })) => {
+                let kind = if self.is_thought { PartKind::Thinking } else { PartKind::Text };
+                let blank = kind == PartKind::Text && field::is_blank(cursor.raw(inner(self.text)));
+                Part { text, chars, blank, ..Part::new(kind, span) }
+            }
+            (None, None) => Part { text: span, chars: clamp(chars), ..Part::new(PartKind::Other, span) },
+        }
+    }
+}
+
+/// The part that a key other than `text` makes, if it makes one.
+fn read_special<'a>(key: &str, cursor: &mut Cursor<'a>, nested: PassParts<'_, 'a>) -> Result<Option<Part>, JsonError> {
+    match key {
+        "functionCall" | "function_call" => read_function(cursor, PartKind::ToolCall, nested),
+        "functionResponse" | "function_response" => read_function(cursor, PartKind::ToolResult, nested),
+        "inlineData" | "inline_data" | "fileData" | "file_data" => read_media(cursor),
+        "executableCode" | "executable_code" | "toolCall" | "tool_call" => {
+            read_server(cursor, PartKind::ServerToolCall)
+        }
+        "codeExecutionResult" | "code_execution_result" | "toolResponse" | "tool_response" => {
+            read_server(cursor, PartKind::ServerToolResult)
+        }
+        _ => cursor.skip().map(|_| None),
+    }
+}
+
+/// A `functionCall` or `functionResponse`. A value that is no object makes no part.
+fn read_function<'a>(
+    cursor: &mut Cursor<'a>,
+    kind: PartKind,
+    nested: PassParts<'_, 'a>,
+) -> Result<Option<Part>, JsonError> {
+    if cursor.kind()? != Kind::Object {
+        return cursor.skip().map(|_| None);
+    }
+    let payload = if kind == PartKind::ToolCall { "args" } else { "response" };
+    let mut part = Part::new(kind, Span::default());
+    let (mut name, mut value_chars) = (None, 0);
+    cursor.object(|key, cursor| {
+        match key {
+            "name" => name = field::string(cursor)?,
+            "id" => part.id = inner(field::string(cursor)?),
+            "parts" if cursor.kind()? == Kind::Array => nested(cursor)?,
+            key if key == payload => {
+                let before = cursor.compact_chars();
+                (part.text, part.is_error) = read_payload(cursor)?;
+                value_chars = cursor.compact_chars() - before;
+            }
+            _ => drop(cursor.skip()?),
+        }
+        Ok(())
+    })?;
+    let name_chars = name.map_or(0, |name| u64::from(name.chars));
+    part.is_error &= kind == PartKind::ToolResult;
+    Ok(Some(Part { name: inner(name), chars: clamp(value_chars + name_chars), ..part }))
+}
+
+/// Where the arguments or the response stand, and whether they hold the key of a failure.
+fn read_payload(cursor: &mut Cursor<'_>) -> Result<(Span, bool), JsonError> {
+    if cursor.kind()? != Kind::Object {
+        return cursor.skip().map(|span| (span, false));
+    }
+    let start = cursor.offset();
+    let mut is_error = false;
+    cursor.object(|key, cursor| {
+        is_error |= key == "error";
+        cursor.skip().map(drop)
+    })?;
+    Ok((cursor.span_from(start), is_error))
+}
+
+/// An `inlineData` or `fileData`.
+fn read_media(cursor: &mut Cursor<'_>) -> Result<Option<Part>, JsonError> {
+    if cursor.kind()? != Kind::Object {
+        return cursor.skip().map(|_| None);
+    }
+    let (mut text, mut mime) = (Span::default(), Span::default());
+    cursor.object(|key, cursor| {
+        match key {
+            "data" | "fileUri" | "file_uri" => text = cursor.skip()?,
+            "mimeType" | "mime_type" => mime = inner(field::string(cursor)?),
+            _ => drop(cursor.skip()?),
+        }
+        Ok(())
+    })?;
+    let kind = media_kind(cursor.raw(mime));
+    Ok(Some(Part { text, name: mime, ..Part::new(PartKind::Media(kind), Span::default()) }))
+}
+
+fn media_kind(mime: &str) -> MediaKind {
+    match mime.split('/').next() {
+        Some("image") => MediaKind::Image,
+        Some("audio" | "video") => MediaKind::Audio,
+        _ => MediaKind::Document,
+    }
+}
+
+/// A call or result of a tool that Google runs.
+fn read_server(cursor: &mut Cursor<'_>, kind: PartKind) -> Result<Option<Part>, JsonError> {
+    if cursor.kind()? != Kind::Object {
+        return cursor.skip().map(|_| None);
+    }
+    let (start, before) = (cursor.offset(), cursor.compact_chars());
+    let mut id = None;
+    cursor.object(|key, cursor| {
+        match key {
+            "id" => id = field::string(cursor)?,
+            _ => drop(cursor.skip()?),
+        }
+        Ok(())
+    })?;
+    let (text, chars) = (cursor.span_from(start), clamp(cursor.compact_chars() - before));
+    Ok(Some(Part { text, id: inner(id), chars, ..Part::new(kind, Span::default()) }))
+}
