@@ -1,4 +1,24 @@
-//! OpenAI Chat Completions.
+//! OpenAI Chat Completions: `messages` with roles, calls beside the content, results as messages of their own.
+//!
+//! What the API refuses:
+//!
+//! | rule | what it means |
+//! |---|---|
+//! | `no-messages` | the list is empty |
+//! | `calls-without-results` | not every call of an assistant message is answered before the next other role |
+//! | `result-without-call` | a result that answers no open call of the assistant message before it |
+//!
+//! Results belong to the assistant message that they directly follow. Ids repeat in real histories, so no id is ever
+//! looked up further away. The older `function_call` and role `function` pair in the same way, without ids.
+
+mod check;
+pub(in crate::wire) mod content;
+pub(in crate::wire) mod members;
+mod pairs;
+mod repair;
+mod shape;
+pub(in crate::wire) mod value;
+mod write;
 
 use super::{Fix, History, Role, Shape, Violation, Wire};
 use crate::json::{Cursor, JsonError};
@@ -9,30 +29,31 @@ pub struct OpenAiChat;
 
 impl Wire for OpenAiChat {
     fn shape(&self, cursor: &mut Cursor<'_>) -> Result<Shape, JsonError> {
-        Err(cursor.unexpected("nothing"))
+        shape::shape(cursor)
     }
 
-    fn check(&self, _: &History<'_>) -> Vec<Violation> {
-        Vec::new()
+    fn check(&self, history: &History<'_>) -> Vec<Violation> {
+        check::check(history)
     }
 
-    fn repair(&self, _: &History<'_>) -> Vec<Fix> {
-        Vec::new()
+    fn repair(&self, history: &History<'_>) -> Vec<Fix> {
+        repair::repair(history)
     }
 
-    fn write(&self, _: Role, _: &str) -> String {
-        String::new()
+    fn write(&self, role: Role, text: &str) -> String {
+        write::message(role, text)
     }
 
-    fn write_result(&self, _: &str, _: &str) -> String {
-        String::new()
+    fn write_result(&self, _like: &str, text: &str) -> String {
+        crate::json::text::encode(text)
     }
 
-    fn write_part(&self, _: &str) -> String {
-        String::new()
+    fn write_part(&self, text: &str) -> String {
+        write::part(text)
     }
 
-    fn bridge(&self, _: Option<&Shape>, _: Option<&Shape>) -> Option<Role> {
+    /// Any two messages may stand together, and any may be the first or the last.
+    fn bridge(&self, _before: Option<&Shape>, _after: Option<&Shape>) -> Option<Role> {
         None
     }
 }

@@ -1,0 +1,212 @@
+//! What is in a Chat Completions message.
+
+use super::content::{Content, in_slot, other_part, put_result_first, text_part};
+use super::value::Value;
+use crate::json::{Cursor, JsonError, Kind, Span};
+use crate::wire::{Part, PartKind, Role, Shape};
+
+pub(super) fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, JsonError> {
+    cursor.expect(Kind::Object)?;
+    let start = cursor.offset();
+    let mut fields = Fields::default();
+    cursor.object(|key, cursor| fields.member(key, cursor))?;
+    let whole = cursor.span_from(start);
+    fields.into_shape(start, whole)
+}
+
+/// The members of a message, as far as they matter. Parts are in the order of the text.
+#[derive(Default)]
+struct Fields {
+    role: Option<RoleField>,
+    content: Content,
+    name: Value,
+    tool_call_id: Value,
+    has_cache_mark: bool,
+    parts: Vec<Part>,
+    slots: Slots,
+}
+
+/// Where the values stand that parts were read from.
+#[derive(Default)]
+struct Slots {
+    content: Span,
+    tool_calls: Span,
+    function_call: Span,
+    reasoning: Span,
+    refusal: Span,
+    audio: Span,
+}
+
+impl Fields {
+    fn member(&mut self, key: &str, cursor: &mut Cursor<'_>) -> Result<(), JsonError> {
+        let Self { parts, slots, .. } = self;
+        match key {
+            "role" => self.role = Some(RoleField::read(cursor)?),
+            "content" => self.content = in_slot(&mut slots.content, parts, cursor, Content::read)?,
+            "tool_calls" => in_slot(&mut slots.tool_calls, parts, cursor, read_calls)?,
+            "function_call" => in_slot(&mut slots.function_call, parts, cursor, read_function_call)?,
+            "reasoning_content" => in_slot(&mut slots.reasoning, parts, cursor, read_reasoning)?,
+            "refusal" => in_slot(&mut slots.refusal, parts, cursor, read_refusal)?,
+            "audio" => in_slot(&mut slots.audio, parts, cursor, read_audio)?,
+            "tool_call_id" => self.tool_call_id = Value::read(cursor)?,
+            "name" => self.name = Value::read(cursor)?,
+            "cache_control" => self.has_cache_mark = Value::read(cursor)?.is_some(),
+            _ => drop(cursor.skip()?),
+        }
+        Ok(())
+    }
+
+    fn into_shape(mut self, start: usize, whole: Span) -> Result<Shape, JsonError> {
+        let role = match &self.role {
+            Some(field) => field.role()?,
+            None => return Err(JsonError::shape("expected a message with a `role`", start)),
+        };
+        if let Some(fault) = self.content.fault.take() {
+            return Err(fault.inside_key("content"));
+        }
+        if role != Role::Assistant {
+            self.disarm_calls();
+        }
+        if role == Role::Tool {
+            self.put_result_first(whole);
+        }
+        Ok(Shape {
+            role,
+            parts: self.parts,
+            estimate_chars: self.content.chars,
+            cache_marks: self.content.cache_marks + u32::from(self.has_cache_mark),
+        })
+    }
+
+    /// Only an assistant calls; under any other role the member is unknown, so nothing can answer it.
+    fn disarm_calls(&mut self) {
+        for part in self.parts.iter_mut().filter(|part| part.kind == PartKind::ToolCall) {
+            part.kind = PartKind::Other;
+        }
+    }
+
+    fn put_result_first(&mut self, whole: Span) {
+        let span = if self.content.kind.is_some() { self.content.span } else { whole };
+        let mut result = Part::new(PartKind::ToolResult, span);
+        result.id = self.tool_call_id.inner();
+        result.name = self.name.inner();
+        put_result_first(&mut self.parts, &self.content, result);
+    }
+}
+
+/// A role that may turn out to be none of ours.
+struct RoleField {
+    role: Option<Role>,
+    offset: usize,
+}
+
+impl RoleField {
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self, JsonError> {
+        cursor.expect(Kind::String)?;
+        let offset = cursor.offset();
+        let role = match &*cursor.text()? {
+            "system" => Some(Role::System),
+            "developer" => Some(Role::Developer),
+            "user" => Some(Role::User),
+            "assistant" => Some(Role::Assistant),
+            "tool" | "function" => Some(Role::Tool),
+            _ => None,
+        };
+        Ok(Self { role, offset })
+    }
+
+    fn role(&self) -> Result<Role, JsonError> {
+        self.role.ok_or_else(|| {
+            let expected = "expected one of system, developer, user, assistant, tool, function";
+            JsonError::shape(expected, self.offset).inside_key("role")
+        })
+    }
+}
+
+fn read_calls(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), JsonError> {
+    match cursor.kind()? {
+        Kind::Null => cursor.skip().map(drop),
+        Kind::Array => cursor.array(|_, cursor| read_call(cursor, parts)),
+        _ => Err(cursor.unexpected("an array or null")),
+    }
+}
+
+fn read_function_call(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), JsonError> {
+    match cursor.kind()? {
+        Kind::Null => cursor.skip().map(drop),
+        Kind::Object => read_call(cursor, parts),
+        _ => Err(cursor.unexpected("an object or null")),
+    }
+}
+
+/// Passes a call: an element of `tool_calls`, or the older `function_call`, which has no id.
+fn read_call(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), JsonError> {
+    cursor.expect(Kind::Object)?;
+    let start = cursor.offset();
+    let (mut id, mut callee) = (Value::default(), Callee::default());
+    cursor.object(|key, cursor| {
+        match key {
+            "id" => id = Value::read(cursor)?,
+            "function" | "custom" if cursor.kind()? == Kind::Object => {
+                cursor.object(|key, cursor| callee.member(key, cursor))?;
+            }
+            _ => callee.member(key, cursor)?,
+        }
+        Ok(())
+    })?;
+    let mut part = Part::new(PartKind::ToolCall, cursor.span_from(start));
+    part.id = id.inner();
+    part.name = callee.name.inner();
+    part.text = callee.input.span;
+    part.chars = callee.chars();
+    parts.push(part);
+    Ok(())
+}
+
+/// What is called, and with what.
+#[derive(Default)]
+struct Callee {
+    name: Value,
+    input: Value,
+}
+
+impl Callee {
+    fn member(&mut self, key: &str, cursor: &mut Cursor<'_>) -> Result<(), JsonError> {
+        match key {
+            "name" => self.name = Value::read(cursor)?,
+            "arguments" | "input" => self.input = Value::read(cursor)?,
+            _ => drop(cursor.skip()?),
+        }
+        Ok(())
+    }
+
+    fn chars(&self) -> u32 {
+        let name = if self.name.is_string() { self.name.chars } else { 0 };
+        name.saturating_add(self.input.chars)
+    }
+}
+
+fn read_reasoning(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), JsonError> {
+    let value = Value::read(cursor)?;
+    if value.is_some() {
+        parts.push(Part { kind: PartKind::Thinking, ..other_part(value) });
+    }
+    Ok(())
+}
+
+fn read_refusal(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), JsonError> {
+    let value = Value::read(cursor)?;
+    if value.is_some() {
+        parts.push(text_part(cursor, value.span, value));
+    }
+    Ok(())
+}
+
+/// Sound that the model made earlier, named by an id.
+fn read_audio(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), JsonError> {
+    let value = Value::read(cursor)?;
+    if value.is_some() {
+        parts.push(Part::new(PartKind::Reference, value.span));
+    }
+    Ok(())
+}
