@@ -1,4 +1,22 @@
-//! OpenAI Responses.
+//! OpenAI Responses: `input` items, a message being one kind among many.
+//!
+//! What the API refuses:
+//!
+//! | rule | what it means |
+//! |---|---|
+//! | `call-without-output` | no later output answers the call |
+//! | `output-without-call` | the output answers no open call before it |
+//! | `reasoning-without-item` | a reasoning item with an id, and no item of the model after it |
+//!
+//! A call and its output need not be neighbours and ids repeat: the first open call of an id is the one that an output
+//! of that id answers. An empty list is legal, since the rest of the request may hold the history.
+
+mod check;
+mod item;
+mod pairs;
+mod repair;
+mod shape;
+mod write;
 
 use super::{Fix, History, Role, Shape, Violation, Wire};
 use crate::json::{Cursor, JsonError};
@@ -9,30 +27,31 @@ pub struct OpenAiResponses;
 
 impl Wire for OpenAiResponses {
     fn shape(&self, cursor: &mut Cursor<'_>) -> Result<Shape, JsonError> {
-        Err(cursor.unexpected("nothing"))
+        shape::shape(cursor)
     }
 
-    fn check(&self, _: &History<'_>) -> Vec<Violation> {
-        Vec::new()
+    fn check(&self, history: &History<'_>) -> Vec<Violation> {
+        check::check(history)
     }
 
-    fn repair(&self, _: &History<'_>) -> Vec<Fix> {
-        Vec::new()
+    fn repair(&self, history: &History<'_>) -> Vec<Fix> {
+        repair::repair(history)
     }
 
-    fn write(&self, _: Role, _: &str) -> String {
-        String::new()
+    fn write(&self, role: Role, text: &str) -> String {
+        write::message(role, text)
     }
 
-    fn write_result(&self, _: &str, _: &str) -> String {
-        String::new()
+    fn write_result(&self, like: &str, text: &str) -> String {
+        write::result(like, text)
     }
 
-    fn write_part(&self, _: &str) -> String {
-        String::new()
+    fn write_part(&self, text: &str) -> String {
+        write::part(text)
     }
 
-    fn bridge(&self, _: Option<&Shape>, _: Option<&Shape>) -> Option<Role> {
+    /// Any two items may stand together, and any may be the first or the last.
+    fn bridge(&self, _before: Option<&Shape>, _after: Option<&Shape>) -> Option<Role> {
         None
     }
 }

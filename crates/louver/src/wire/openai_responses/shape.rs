@@ -1,0 +1,271 @@
+//! What is in a Responses item.
+//!
+//! A message has a part per element of its content; any other item is one part, followed by what a result or a
+//! provider's tool holds. The seeds' estimate of an item without `content` is that of its payload: what was asked
+//! (`arguments`, `input`, `action`, `operation`, `code`, `queries`) and what was answered (`output`, `results`,
+//! `outputs`, `tools`), or its `summary`; a string counts its own characters, anything else its compact JSON. An item
+//! of an unknown type counts whole, encrypted content not at all.
+
+use super::item::ItemKind;
+use crate::json::{Cursor, JsonError, Kind, Span};
+use crate::wire::openai_chat::content::{Content, in_slot, other_part, put_result_first};
+use crate::wire::openai_chat::value::{Value, saturate};
+use crate::wire::{MediaKind, Part, PartKind, Role, Shape};
+use std::borrow::Cow;
+
+pub(super) fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, JsonError> {
+    cursor.expect(Kind::Object)?;
+    let (start, before) = (cursor.offset(), cursor.compact_chars());
+    let mut fields = Fields::default();
+    cursor.object(|key, cursor| fields.member(key, cursor))?;
+    let whole = Value::passed(cursor.span_from(start), cursor.compact_chars() - before);
+    fields.into_shape(start, whole)
+}
+
+/// The members of an item, as far as they matter.
+#[derive(Default)]
+struct Fields<'a> {
+    kind: Option<Cow<'a, str>>,
+    role: Option<RoleField>,
+    id: Value,
+    call_id: Value,
+    approval_request_id: Value,
+    name: Value,
+    /// What the model asked for.
+    asked: Value,
+    /// What came of it, where that is no list of parts.
+    answered: Value,
+    has_failed: bool,
+    content: Content,
+    output: Content,
+    summary: Content,
+    parts: Vec<Part>,
+    slots: Slots,
+}
+
+/// Where the values stand that parts were read from.
+#[derive(Default)]
+struct Slots {
+    content: Span,
+    output: Span,
+    summary: Span,
+}
+
+impl<'a> Fields<'a> {
+    fn member(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Result<(), JsonError> {
+        let Self { parts, slots, .. } = self;
+        match key {
+            "type" if cursor.kind()? != Kind::Null => self.kind = Some(cursor.text()?),
+            "role" if cursor.kind()? != Kind::Null => self.role = Some(RoleField::read(cursor)?),
+            "content" => self.content = in_slot(&mut slots.content, parts, cursor, Content::read)?,
+            "output" => self.output = in_slot(&mut slots.output, parts, cursor, read_output)?,
+            "summary" => self.summary = in_slot(&mut slots.summary, parts, cursor, Content::read)?,
+            "id" => self.id = Value::read(cursor)?,
+            "call_id" => self.call_id = Value::read(cursor)?,
+            "approval_request_id" => self.approval_request_id = Value::read(cursor)?,
+            "name" => self.name = Value::read(cursor)?,
+            "status" if cursor.kind()? == Kind::String => self.has_failed = cursor.text()? == "failed",
+            "arguments" | "input" | "action" | "actions" | "operation" | "code" | "queries" => {
+                keep_some(&mut self.asked, Value::read(cursor)?);
+            }
+            "result" | "results" | "outputs" | "tools" | "error" | "reason" => {
+                keep_some(&mut self.answered, Value::read(cursor)?);
+            }
+            _ => drop(cursor.skip()?),
+        }
+        Ok(())
+    }
+
+    fn into_shape(mut self, start: usize, whole: Value) -> Result<Shape, JsonError> {
+        let kind = ItemKind::of(self.kind.as_deref(), self.call_id.is_some());
+        let role = self.role_as(kind, start)?;
+        let estimate_chars = self.estimate(kind, whole);
+        match kind {
+            ItemKind::Message => self.finish_message()?,
+            ItemKind::Call => self.finish_call(whole.span),
+            ItemKind::Output => self.finish_output(whole.span),
+            ItemKind::ServerCall => self.finish_server_call(whole.span, PartKind::ServerToolResult),
+            ItemKind::ServerImage => self.finish_server_call(whole.span, PartKind::Media(MediaKind::Image)),
+            ItemKind::Reasoning => self.finish_reasoning(whole.span),
+            ItemKind::Compaction => self.finish_as(Part::new(PartKind::Compaction, whole.span)),
+            ItemKind::Reference => self.finish_as(Part::new(PartKind::Reference, whole.span)),
+            ItemKind::Other => self.finish_as(other_part(whole)),
+        }
+        Ok(Shape { role, parts: self.parts, estimate_chars, cache_marks: self.content.cache_marks })
+    }
+
+    fn role_as(&self, kind: ItemKind, start: usize) -> Result<Role, JsonError> {
+        match (kind.role(), &self.role) {
+            (Some(role), _) => Ok(role),
+            (None, Some(field)) if kind == ItemKind::Message => field.role(),
+            (None, Some(field)) => Ok(field.role.unwrap_or(Role::Developer)),
+            (None, None) if kind == ItemKind::Other => Ok(self.role_of_unknown()),
+            (None, None) => Err(JsonError::shape("expected an item with a `type` or a `role`", start)),
+        }
+    }
+
+    /// A call can only be the model's; anything else that is new is taken for the application's.
+    fn role_of_unknown(&self) -> Role {
+        let is_call = self.kind.as_deref().is_some_and(|name| name.ends_with("_call"));
+        if is_call { Role::Assistant } else { Role::Developer }
+    }
+
+    fn estimate(&self, kind: ItemKind, whole: Value) -> u64 {
+        let answered = u64::from(self.answered.chars) + self.output.chars;
+        match kind {
+            ItemKind::Message => self.content.chars,
+            ItemKind::Call | ItemKind::ServerImage => u64::from(self.asked.chars),
+            ItemKind::Output => answered,
+            ItemKind::ServerCall => u64::from(self.asked.chars) + answered,
+            ItemKind::Reasoning if self.content.kind.is_some() => self.content.chars,
+            ItemKind::Reasoning => self.summary.chars,
+            ItemKind::Compaction | ItemKind::Reference => 0,
+            ItemKind::Other => u64::from(whole.chars),
+        }
+    }
+
+    fn finish_message(&mut self) -> Result<(), JsonError> {
+        if let Some(fault) = self.content.fault.take() {
+            return Err(fault.inside_key("content"));
+        }
+        self.keep_parts_of(self.slots.content);
+        let own_id = self.id.inner();
+        self.parts.iter_mut().for_each(|part| part.own_id = own_id);
+        Ok(())
+    }
+
+    fn finish_call(&mut self, whole: Span) {
+        let mut call = self.call(PartKind::ToolCall, whole);
+        call.id = match self.kind.as_deref() {
+            Some("mcp_approval_request") => self.id.inner(),
+            _ => self.call_id.inner(),
+        };
+        self.finish_as(call);
+    }
+
+    fn call(&self, kind: PartKind, whole: Span) -> Part {
+        let mut call = Part::new(kind, whole);
+        call.name = self.name.inner();
+        call.text = self.asked.span;
+        call.chars = self.asked.chars.saturating_add(if self.name.is_string() { self.name.chars } else { 0 });
+        call
+    }
+
+    /// The text of a result is what an edit may replace with a string, so it is empty where the API takes none: a
+    /// screenshot, the tools that a search found.
+    fn finish_output(&mut self, whole: Span) {
+        self.keep_parts_of(self.slots.output);
+        if self.answered.is_some() && !self.answered.is_string() {
+            self.parts.push(other_part(self.answered));
+        }
+        let mut result = Part::new(PartKind::ToolResult, whole);
+        result.id = self.id_of_output();
+        result.own_id = self.id.inner();
+        result.is_error = self.has_failed;
+        put_result_first(&mut self.parts, &self.output, result);
+        let result = &mut self.parts[0];
+        if !matches!(self.output.kind, Some(Kind::String | Kind::Array)) {
+            result.text = Span::default();
+        }
+        if self.answered.is_string() && result.text.is_empty() {
+            result.text = self.answered.span;
+            result.chars = self.answered.chars;
+        }
+    }
+
+    fn id_of_output(&self) -> Span {
+        match self.kind.as_deref() {
+            Some("mcp_approval_response") => self.approval_request_id.inner(),
+            // Its `id` is documented as that of the call.
+            Some("local_shell_call_output") if !self.call_id.is_some() => self.id.inner(),
+            _ => self.call_id.inner(),
+        }
+    }
+
+    fn finish_server_call(&mut self, whole: Span, answer: PartKind) {
+        let mut call = self.call(PartKind::ServerToolCall, whole);
+        call.own_id = self.id.inner();
+        self.parts.clear();
+        self.parts.push(call);
+        if self.answered.is_some() {
+            self.parts.push(answer_part(answer, self.answered.span, u64::from(self.answered.chars)));
+        }
+        if self.output.kind.is_some() {
+            self.parts.push(answer_part(answer, self.output.span, self.output.chars));
+        }
+    }
+
+    /// One part, however many texts it has: they are signed together. With a single text the part's `text` is that
+    /// text, otherwise the list that holds them.
+    fn finish_reasoning(&mut self, whole: Span) {
+        let mut texts = self.parts.iter().filter(|part| part.kind == PartKind::Text && part.chars > 0);
+        let mut thinking = Part::new(PartKind::Thinking, whole);
+        thinking.text = match (texts.next(), texts.next()) {
+            (None, _) => Span::default(),
+            (Some(only), None) => only.text,
+            _ if self.content.chars > self.summary.chars => self.content.span,
+            _ => self.summary.span,
+        };
+        thinking.chars = saturate(self.parts.iter().map(|part| u64::from(part.chars)).sum());
+        self.finish_as(thinking);
+    }
+
+    fn finish_as(&mut self, mut part: Part) {
+        part.own_id = self.id.inner();
+        self.parts.clear();
+        self.parts.push(part);
+    }
+
+    /// Members that mean nothing in this item leave no parts.
+    fn keep_parts_of(&mut self, slot: Span) {
+        self.parts.retain(|part| slot.start <= part.span.start && part.span.end <= slot.end);
+    }
+}
+
+fn keep_some(field: &mut Value, value: Value) {
+    if value.is_some() {
+        *field = value;
+    }
+}
+
+/// A screenshot is an object where other outputs are a string or a list of parts.
+fn read_output(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<Content, JsonError> {
+    match cursor.kind()? {
+        Kind::Object => Content::read_single(cursor, parts),
+        _ => Content::read(cursor, parts),
+    }
+}
+
+/// What came of a provider's tool. A picture is no text.
+fn answer_part(kind: PartKind, span: Span, chars: u64) -> Part {
+    let chars = if kind == PartKind::ServerToolResult { saturate(chars) } else { 0 };
+    Part { text: span, chars, ..Part::new(kind, span) }
+}
+
+/// A role that may turn out to be none of ours.
+struct RoleField {
+    role: Option<Role>,
+    offset: usize,
+}
+
+impl RoleField {
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self, JsonError> {
+        cursor.expect(Kind::String)?;
+        let offset = cursor.offset();
+        let role = match &*cursor.text()? {
+            "system" => Some(Role::System),
+            "developer" => Some(Role::Developer),
+            "user" => Some(Role::User),
+            "assistant" => Some(Role::Assistant),
+            _ => None,
+        };
+        Ok(Self { role, offset })
+    }
+
+    fn role(&self) -> Result<Role, JsonError> {
+        self.role.ok_or_else(|| {
+            let expected = "expected one of system, developer, user, assistant";
+            JsonError::shape(expected, self.offset).inside_key("role")
+        })
+    }
+}
