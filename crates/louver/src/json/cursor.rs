@@ -111,6 +111,12 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
+    /// The whole text.
+    #[must_use]
+    pub fn source(&self) -> &'a str {
+        self.text
+    }
+
     /// Bytes passed so far.
     #[must_use]
     pub fn offset(&self) -> usize {

@@ -1,5 +1,12 @@
 //! A whole input: a request body, a wrapper, or a bare list of messages.
 
+use super::detect::{Detected, detect};
+use super::{Format, Message, Part, PartKind, Role, Shape};
+use crate::json::{Cursor, JsonError, Kind, Span};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
 /// A request's thinking setting, as far as it decides what is legal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Thinking {
@@ -9,6 +16,373 @@ pub enum Thinking {
     /// Manual thinking: the last open tool turn must start with a thinking block.
     Enabled,
 }
-/// Body.
-#[derive(Debug)]
-pub struct Body;
+
+/// A request body of any format, a wrapper with `format` and `messages`, or a bare list of messages.
+///
+/// It keeps the input's text, so that everything a plan leaves alone goes out as it came in.
+///
+/// ```
+/// use louver::wire::{Body, Format};
+///
+/// let body = Body::parse(r#"{"model": "gpt-5", "messages": [ {"role": "user", "content": "Hi"} ]}"#, None)?;
+/// assert_eq!(body.format(), Format::OpenAiChat);
+/// assert_eq!(body.model(), Some("gpt-5"));
+/// assert_eq!(body.messages().len(), 1);
+/// # Ok::<(), louver::json::JsonError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Body {
+    text: Box<str>,
+    format: Format,
+    is_ambiguous: bool,
+    /// The history's JSON array, brackets included.
+    list: Range<usize>,
+    /// Where each message stands in the text.
+    elements: Vec<Range<usize>>,
+    messages: Vec<Arc<Message>>,
+    /// `$`, `$.messages`, `$.input` or `$.contents`.
+    history_path: &'static str,
+    around: Around,
+}
+
+/// What a request says around its history.
+#[derive(Clone, Debug, Default)]
+struct Around {
+    model: Option<String>,
+    max_output: Option<u64>,
+    system: Option<Range<usize>>,
+    tools: Option<Range<usize>>,
+    cache_marks: u32,
+    thinking: Thinking,
+    is_server_side: bool,
+}
+
+impl Body {
+    /// Reads an input. With a format given this is one pass; without, detection first reads as far as the first thing
+    /// that only one format has.
+    ///
+    /// # Errors
+    ///
+    /// Text that is not JSON or not a history of the format, with path and byte offset.
+    pub fn parse(text: &str, format: Option<Format>) -> Result<Self, JsonError> {
+        let (format, is_ambiguous) = match format {
+            Some(format) => (format, false),
+            None => match detect(text)? {
+                Detected::Certain(format) => (format, false),
+                Detected::Ambiguous => (Format::OpenAiChat, true),
+            },
+        };
+        let mut reader = Reader { format, found: None, around: Around::default() };
+        let mut cursor = Cursor::new(text);
+        match cursor.kind()? {
+            Kind::Array => reader.found = Some(read_list(format, "$", &mut cursor)?),
+            Kind::Object => reader.read_object(&mut cursor)?,
+            _ => return Err(cursor.unexpected("a list of messages or a request body")),
+        }
+        cursor.finish()?;
+        let Some(found) = reader.found else {
+            return Err(JsonError::shape(format!("no `{}` list in this object", format.history_key()), 0));
+        };
+        Ok(Self {
+            text: text.into(),
+            format,
+            is_ambiguous,
+            list: found.list,
+            elements: found.elements,
+            messages: found.messages,
+            history_path: found.path,
+            around: reader.around,
+        })
+    }
+
+    /// Reads an input that may not be text.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](Self::parse), and bytes that are not UTF-8.
+    pub fn parse_bytes(bytes: &[u8], format: Option<Format>) -> Result<Self, JsonError> {
+        let text = std::str::from_utf8(bytes).map_err(|error| JsonError::not_utf8(&error))?;
+        Self::parse(text, format)
+    }
+
+    /// The format it was read as.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Whether nothing told the formats apart, so that it was read as Chat Completions.
+    #[must_use]
+    pub fn is_ambiguous(&self) -> bool {
+        self.is_ambiguous
+    }
+
+    /// The history.
+    #[must_use]
+    pub fn messages(&self) -> &[Arc<Message>] {
+        &self.messages
+    }
+
+    /// The input as it came.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The JSON path of the history, such as `$.messages`.
+    #[must_use]
+    pub fn history_path(&self) -> &'static str {
+        self.history_path
+    }
+
+    /// The model it names.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        self.around.model.as_deref()
+    }
+
+    /// The reply length it asks for.
+    #[must_use]
+    pub fn max_output(&self) -> Option<u64> {
+        self.around.max_output
+    }
+
+    /// Its thinking setting.
+    #[must_use]
+    pub fn thinking(&self) -> Thinking {
+        self.around.thinking
+    }
+
+    /// Whether part of the history is kept by the provider (`previous_response_id`, `conversation`, item references),
+    /// so that nothing may be left out here.
+    #[must_use]
+    pub fn is_server_side(&self) -> bool {
+        self.around.is_server_side || self.messages.iter().any(|message| message.shape().has(PartKind::Reference))
+    }
+
+    /// The texts of the system prompt that stands outside the history.
+    #[must_use]
+    pub fn system_texts(&self) -> Vec<Cow<'_, str>> {
+        let Some(span) = self.around.system.clone() else {
+            return Vec::new();
+        };
+        let mut texts = Vec::new();
+        // The span was passed once already, so this cannot fail.
+        let _ = collect_texts(&mut Cursor::new(&self.text[span]), &mut texts);
+        texts
+    }
+
+    /// The tool definitions as compact JSON.
+    #[must_use]
+    pub fn tools_json(&self) -> Option<Cow<'_, str>> {
+        self.around.tools.clone().map(|span| crate::json::text::compact(&self.text[span]))
+    }
+
+    /// The history as a provider would judge it.
+    #[must_use]
+    pub fn history(&self) -> super::History<'_> {
+        super::History {
+            messages: self.messages.iter().map(Arc::as_ref).collect(),
+            outer_cache_marks: self.around.cache_marks,
+            thinking: self.around.thinking,
+        }
+    }
+
+    /// The same input with another history. `sent` says for each message which one of the input it stands for, if any;
+    /// the white space between messages is kept with the message it stood before.
+    #[must_use]
+    pub fn render<'a>(&self, sent: impl IntoIterator<Item = (Option<usize>, &'a str)>) -> String {
+        if !self.text[self.list.start..].starts_with('[') {
+            return self.text.to_string();
+        }
+        let mut text = String::with_capacity(self.text.len());
+        text.push_str(&self.text[..self.list.start + 1]);
+        let mut is_first = true;
+        for (origin, raw) in sent {
+            text.push_str(&self.gap(origin, is_first));
+            text.push_str(raw);
+            is_first = false;
+        }
+        let tail_start = self.elements.last().map_or(self.list.start + 1, |last| last.end);
+        text.push_str(&self.text[tail_start..]);
+        text
+    }
+
+    /// What stands before a message: the input's own white space, and a comma for all but the first.
+    fn gap(&self, origin: Option<usize>, is_first: bool) -> Cow<'_, str> {
+        let before = |index: usize| {
+            let start = index.checked_sub(1).map_or(self.list.start + 1, |previous| self.elements[previous].end);
+            &self.text[start..self.elements[index].start]
+        };
+        match origin {
+            _ if self.elements.is_empty() => Cow::Borrowed(if is_first { "" } else { "," }),
+            _ if is_first => Cow::Borrowed(before(0)),
+            Some(index) if index > 0 => Cow::Borrowed(before(index)),
+            _ if self.elements.len() > 1 => Cow::Borrowed(before(1)),
+            _ => Cow::Owned(format!(",{}", before(0))),
+        }
+    }
+}
+
+struct Found {
+    path: &'static str,
+    list: Range<usize>,
+    elements: Vec<Range<usize>>,
+    messages: Vec<Arc<Message>>,
+}
+
+struct Reader {
+    format: Format,
+    found: Option<Found>,
+    around: Around,
+}
+
+impl Reader {
+    fn read_object(&mut self, cursor: &mut Cursor<'_>) -> Result<(), JsonError> {
+        cursor.object(|key, cursor| match self.history_path(key, cursor.kind()?) {
+            Some(path) => {
+                self.found = Some(read_history(self.format, path, cursor)?);
+                Ok(())
+            }
+            None => self.around.read(key, cursor),
+        })
+    }
+
+    /// A wrapper calls every format's history `messages`; a request uses the format's own key.
+    fn history_path(&self, key: &str, kind: Kind) -> Option<&'static str> {
+        let own = self.format.history_key();
+        match kind {
+            Kind::Array | Kind::String | Kind::Object if key == own => Some(path_of(own)),
+            Kind::Array if key == "messages" && self.found.is_none() => Some(path_of("messages")),
+            _ if key == own => Some(path_of(own)),
+            _ => None,
+        }
+    }
+}
+
+fn path_of(key: &'static str) -> &'static str {
+    match key {
+        "messages" => "$.messages",
+        "input" => "$.input",
+        _ => "$.contents",
+    }
+}
+
+fn read_history(format: Format, path: &'static str, cursor: &mut Cursor<'_>) -> Result<Found, JsonError> {
+    if format == Format::OpenAiResponses && cursor.kind()? == Kind::String {
+        return read_input_string(path, cursor);
+    }
+    read_list(format, path, cursor)
+}
+
+fn read_list(format: Format, path: &'static str, cursor: &mut Cursor<'_>) -> Result<Found, JsonError> {
+    cursor.expect(Kind::Array)?;
+    let wire = format.wire();
+    let text = cursor.source();
+    let list_start = cursor.offset();
+    let mut elements = Vec::new();
+    let mut messages = Vec::new();
+    cursor.array(|_, cursor| {
+        let start = cursor.rebase();
+        let shape = wire.shape(cursor)?;
+        let end = cursor.offset();
+        messages.push(Arc::new(Message::new(&text[start..end], shape)));
+        elements.push(start..end);
+        Ok(())
+    })?;
+    Ok(Found { path, list: list_start..cursor.offset(), elements, messages })
+}
+
+/// Responses takes a bare string for one user message.
+fn read_input_string(path: &'static str, cursor: &mut Cursor<'_>) -> Result<Found, JsonError> {
+    let start = cursor.rebase();
+    let string = cursor.string()?;
+    let end = cursor.offset();
+    let span = Span { start: 0, end: string.span.end };
+    let part = Part { text: span, chars: string.chars, ..Part::new(PartKind::Text, span) };
+    let shape = Shape { role: Role::User, parts: vec![part], estimate_chars: u64::from(string.chars), cache_marks: 0 };
+    let message = Arc::new(Message::new(&cursor.source()[start..end], shape));
+    // There is no list to render into: the history is its one message, which no policy leaves out.
+    Ok(Found { path, list: start..end, elements: Vec::new(), messages: vec![message] })
+}
+
+impl Around {
+    /// Reads what is of use around the history and passes everything else.
+    fn read(&mut self, key: &str, cursor: &mut Cursor<'_>) -> Result<(), JsonError> {
+        let kind = cursor.kind()?;
+        let start = cursor.offset();
+        match (key, kind) {
+            ("model", Kind::String) => {
+                self.model = Some(cursor.text()?.into_owned());
+                return Ok(());
+            }
+            ("max_tokens" | "max_completion_tokens" | "max_output_tokens", Kind::Number) => {
+                cursor.skip()?;
+                self.max_output = cursor.source()[start..cursor.offset()].parse().ok();
+                return Ok(());
+            }
+            ("thinking", Kind::Object) => return self.read_thinking(cursor),
+            ("cache_control", Kind::Object) => self.cache_marks += 1,
+            ("previous_response_id" | "conversation", Kind::String | Kind::Object) => self.is_server_side = true,
+            _ => {}
+        }
+        match (key, kind) {
+            (_, Kind::Null) => cursor.skip().map(drop),
+            ("system" | "instructions" | "systemInstruction" | "system_instruction", _) => {
+                self.cache_marks += pass_counting_marks(cursor)?;
+                self.system = Some(start..cursor.offset());
+                Ok(())
+            }
+            ("tools", _) => {
+                self.cache_marks += pass_counting_marks(cursor)?;
+                self.tools = Some(start..cursor.offset());
+                Ok(())
+            }
+            _ => cursor.skip().map(drop),
+        }
+    }
+
+    fn read_thinking(&mut self, cursor: &mut Cursor<'_>) -> Result<(), JsonError> {
+        cursor.object(|key, cursor| {
+            if key == "type" && cursor.kind()? == Kind::String {
+                if cursor.text()? == "enabled" {
+                    self.thinking = Thinking::Enabled;
+                }
+                return Ok(());
+            }
+            cursor.skip().map(drop)
+        })
+    }
+}
+
+/// Passes a list of blocks (or anything else) and counts the blocks that carry a cache mark.
+fn pass_counting_marks(cursor: &mut Cursor<'_>) -> Result<u32, JsonError> {
+    if cursor.kind()? != Kind::Array {
+        return cursor.skip().map(|_| 0);
+    }
+    let mut marks = 0;
+    cursor.array(|_, cursor| {
+        if cursor.kind()? != Kind::Object {
+            return cursor.skip().map(drop);
+        }
+        cursor.object(|key, cursor| {
+            marks += u32::from(key == "cache_control" && cursor.kind()? != Kind::Null);
+            cursor.skip().map(drop)
+        })
+    })?;
+    Ok(marks)
+}
+
+/// A bare string, or every `text` inside blocks and parts.
+fn collect_texts<'a>(cursor: &mut Cursor<'a>, texts: &mut Vec<Cow<'a, str>>) -> Result<(), JsonError> {
+    match cursor.kind()? {
+        Kind::String => texts.push(cursor.text()?),
+        Kind::Array => cursor.array(|_, cursor| collect_texts(cursor, texts))?,
+        Kind::Object => cursor.object(|key, cursor| match key {
+            "text" | "parts" | "content" => collect_texts(cursor, texts),
+            _ => cursor.skip().map(drop),
+        })?,
+        _ => drop(cursor.skip()?),
+    }
+    Ok(())
+}

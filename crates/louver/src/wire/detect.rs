@@ -1,1 +1,269 @@
+//! Which format is this?
 
+use super::Format;
+use crate::json::{Cursor, JsonError, Kind};
+
+/// What detection found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detected {
+    /// Something that only this format has.
+    Certain(Format),
+    /// Nothing tells the formats apart; read as Chat Completions.
+    Ambiguous,
+}
+
+/// Reads as far as the first thing that only one format has. A plain conversation has none and is read to its end.
+pub(super) fn detect(text: &str) -> Result<Detected, JsonError> {
+    let mut cursor = Cursor::new(text);
+    let mut evidence = Evidence::default();
+    let walked = match cursor.kind()? {
+        Kind::Array => walk_list(&mut cursor, &mut evidence),
+        Kind::Object => walk_object(&mut cursor, &mut evidence),
+        _ => return Err(cursor.unexpected("a list of messages or a request body")),
+    };
+    match walked {
+        Err(Stop::Found) | Ok(()) => Ok(evidence.verdict()),
+        Err(Stop::Broken(error)) => Err(error),
+    }
+}
+
+/// Signs by strength: what the history itself shows beats what stands around it.
+#[derive(Default)]
+struct Evidence {
+    named: Option<Format>,
+    shown: Option<Format>,
+    hinted: Option<Format>,
+    is_empty: bool,
+}
+
+impl Evidence {
+    fn verdict(&self) -> Detected {
+        match self.named.or(self.shown).or(self.hinted) {
+            Some(format) => Detected::Certain(format),
+            None if self.is_empty => Detected::Certain(Format::OpenAiChat),
+            None => Detected::Ambiguous,
+        }
+    }
+
+    fn show(&mut self, format: Format) -> Result<(), Stop> {
+        self.shown = Some(format);
+        Err(Stop::Found)
+    }
+}
+
+/// Why a walk ended early.
+enum Stop {
+    Found,
+    Broken(JsonError),
+}
+
+/// The cursor's closures speak `JsonError`; a find travels through them as a flag beside an error nobody sees.
+fn walk_list(cursor: &mut Cursor<'_>, evidence: &mut Evidence) -> Result<(), Stop> {
+    let mut found = false;
+    evidence.is_empty = true;
+    let walked = cursor.array(|index, cursor| {
+        evidence.is_empty = false;
+        let format = message_evidence(index, cursor)?;
+        if let Some(format) = format {
+            found = evidence.show(format).is_err();
+            return Err(JsonError::shape("found", cursor.offset()));
+        }
+        Ok(())
+    });
+    stop(found, walked)
+}
+
+fn stop(found: bool, walked: Result<(), JsonError>) -> Result<(), Stop> {
+    if found {
+        return Err(Stop::Found);
+    }
+    walked.map_err(Stop::Broken)
+}
+
+fn walk_object(cursor: &mut Cursor<'_>, evidence: &mut Evidence) -> Result<(), Stop> {
+    let mut found = false;
+    let walked = cursor.object(|key, cursor| {
+        let step = match (key, cursor.kind()?) {
+            ("contents", Kind::Array) => evidence.show(Format::Gemini),
+            ("input", Kind::Array | Kind::String) => evidence.show(Format::OpenAiResponses),
+            ("messages", Kind::Array) => walk_list(cursor, evidence),
+            _ => top_level_hint(key, cursor, evidence),
+        };
+        match step {
+            Ok(()) => Ok(()),
+            Err(Stop::Broken(error)) => Err(error),
+            Err(Stop::Found) => {
+                found = true;
+                Err(JsonError::shape("found", cursor.offset()))
+            }
+        }
+    });
+    stop(found, walked)
+}
+
+fn top_level_hint(key: &str, cursor: &mut Cursor<'_>, evidence: &mut Evidence) -> Result<(), Stop> {
+    let kind = cursor.kind().map_err(Stop::Broken)?;
+    match (key, kind) {
+        ("format", Kind::String) => {
+            evidence.named = cursor.text().map_err(Stop::Broken)?.parse().ok();
+            return if evidence.named.is_some() { Err(Stop::Found) } else { Ok(()) };
+        }
+        ("model", Kind::String) => {
+            let model = cursor.text().map_err(Stop::Broken)?;
+            evidence.hinted = evidence.hinted.or(model_hint(&model));
+            return Ok(());
+        }
+        ("system" | "anthropic_version" | "stop_sequences", _) => {
+            evidence.hinted = Some(Format::Anthropic);
+        }
+        ("max_completion_tokens" | "stream_options" | "response_format" | "n", _) => {
+            evidence.hinted = Some(Format::OpenAiChat);
+        }
+        ("tools", Kind::Array) => {
+            let hint = tools_hint(cursor).map_err(Stop::Broken)?;
+            evidence.hinted = hint.or(evidence.hinted);
+            return Ok(());
+        }
+        _ => {}
+    }
+    cursor.skip().map(drop).map_err(Stop::Broken)
+}
+
+fn model_hint(model: &str) -> Option<Format> {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    if name.starts_with("claude") {
+        return Some(Format::Anthropic);
+    }
+    ["gpt-", "o1", "o3", "o4", "chatgpt"].iter().any(|prefix| name.starts_with(prefix)).then_some(Format::OpenAiChat)
+}
+
+fn tools_hint(cursor: &mut Cursor<'_>) -> Result<Option<Format>, JsonError> {
+    let mut hint = None;
+    cursor.array(|_, cursor| {
+        if cursor.kind()? != Kind::Object {
+            return cursor.skip().map(drop);
+        }
+        cursor.object(|key, cursor| {
+            match key {
+                "input_schema" => hint = Some(Format::Anthropic),
+                "function" => hint = Some(Format::OpenAiChat),
+                _ => {}
+            }
+            cursor.skip().map(drop)
+        })
+    })?;
+    Ok(hint)
+}
+
+/// What one message shows. Passes the message.
+fn message_evidence(index: usize, cursor: &mut Cursor<'_>) -> Result<Option<Format>, JsonError> {
+    if cursor.kind()? != Kind::Object {
+        return Err(cursor.unexpected("a message object"));
+    }
+    let mut shown = None;
+    let mut has_role = false;
+    let mut item_type = None;
+    cursor.object(|key, cursor| {
+        let kind = cursor.kind()?;
+        match (key, kind) {
+            ("parts", Kind::Array) => shown = Some(Format::Gemini),
+            ("tool_calls" | "tool_call_id" | "function_call", _) if kind != Kind::Null => {
+                shown = Some(Format::OpenAiChat)
+            }
+            ("role", Kind::String) => {
+                has_role = true;
+                shown = shown.or(role_evidence(index, &cursor.text()?));
+                return Ok(());
+            }
+            ("type", Kind::String) => {
+                item_type = Some(cursor.text()?.into_owned());
+                return Ok(());
+            }
+            ("content", Kind::Array) => {
+                shown = shown.or(content_evidence(cursor)?);
+                return Ok(());
+            }
+            _ => {}
+        }
+        cursor.skip().map(drop)
+    })?;
+    let is_item = item_type.is_some_and(|name| !has_role || name == "message");
+    Ok(if is_item { Some(Format::OpenAiResponses) } else { shown })
+}
+
+fn role_evidence(index: usize, role: &str) -> Option<Format> {
+    match role {
+        "model" => Some(Format::Gemini),
+        "tool" | "function" => Some(Format::OpenAiChat),
+        "system" | "developer" if index == 0 => Some(Format::OpenAiChat),
+        _ => None,
+    }
+}
+
+fn content_evidence(cursor: &mut Cursor<'_>) -> Result<Option<Format>, JsonError> {
+    let mut shown = None;
+    cursor.array(|_, cursor| {
+        if cursor.kind()? != Kind::Object {
+            return cursor.skip().map(drop);
+        }
+        cursor.object(|key, cursor| {
+            if key == "type" && cursor.kind()? == Kind::String {
+                shown = shown.or(part_evidence(&cursor.text()?));
+                return Ok(());
+            }
+            cursor.skip().map(drop)
+        })
+    })?;
+    Ok(shown)
+}
+
+fn part_evidence(part_type: &str) -> Option<Format> {
+    match part_type {
+        "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "server_tool_use" | "image" | "document" => {
+            Some(Format::Anthropic)
+        }
+        "image_url" | "input_audio" | "file" | "refusal" => Some(Format::OpenAiChat),
+        "input_text" | "output_text" | "input_image" | "input_file" => Some(Format::OpenAiResponses),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Detected, detect};
+    use crate::wire::Format;
+
+    #[test]
+    fn each_format_is_known_by_what_only_it_has() {
+        let cases = [
+            (
+                r#"[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":""}]}]"#,
+                Format::Anthropic,
+            ),
+            (r#"{"messages":[{"role":"user","content":"hi"}],"model":"claude-sonnet-5-5"}"#, Format::Anthropic),
+            (r#"{"messages":[{"role":"user","content":"hi"}],"system":"be brief"}"#, Format::Anthropic),
+            (r#"[{"role":"system","content":"x"},{"role":"user","content":"hi"}]"#, Format::OpenAiChat),
+            (r#"[{"role":"assistant","tool_calls":[]}]"#, Format::OpenAiChat),
+            (r#"{"input":"hi"}"#, Format::OpenAiResponses),
+            (r#"[{"type":"reasoning","summary":[]}]"#, Format::OpenAiResponses),
+            (r#"[{"type":"message","role":"user","content":"hi"}]"#, Format::OpenAiResponses),
+            (r#"[{"role":"user","content":[{"type":"input_text","text":"hi"}]}]"#, Format::OpenAiResponses),
+            (r#"{"contents":[]}"#, Format::Gemini),
+            (r#"[{"role":"user","parts":[{"text":"hi"}]}]"#, Format::Gemini),
+            (
+                r#"{"messages":[{"role":"user","content":"hi"}],"model":"claude-x","format":"openai-chat"}"#,
+                Format::OpenAiChat,
+            ),
+            ("[]", Format::OpenAiChat),
+        ];
+        for (text, format) in cases {
+            assert_eq!(detect(text), Ok(Detected::Certain(format)), "{text}");
+        }
+    }
+
+    #[test]
+    fn plain_words_alone_tell_nothing() {
+        let text = r#"[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]"#;
+        assert_eq!(detect(text), Ok(Detected::Ambiguous));
+    }
+}
