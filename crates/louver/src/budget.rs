@@ -1,0 +1,83 @@
+//! How much may be sent.
+
+/// The reply length that is reserved where nothing else is said.
+pub const ANTHROPIC_DEFAULT_MAX_TOKENS: u64 = 8192;
+
+/// The share of the window that stays free because counts are never quite the provider's.
+pub const TOKEN_BUFFER_PERCENTAGE: f64 = 0.1;
+
+/// A context window with its reply reserve and buffer.
+///
+/// It cannot be made with a reserve that leaves nothing, so nobody subtracts below zero later.
+///
+/// ```
+/// use louver::budget::Budget;
+///
+/// let budget = Budget::new(100_000, Some(30_000)).unwrap();
+/// assert_eq!(budget.allowed_tokens(), 60_000);
+/// assert!(!budget.is_exceeded_by(60_000));
+/// assert!(budget.is_exceeded_by(60_001));
+/// assert!(Budget::new(8_000, None).is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    context_window: u64,
+    reserve: u64,
+}
+
+/// A reserve that leaves no room for a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a context window of {context_window} tokens less 10 % and a reply reserve of {reserve} leaves nothing: \
+     raise the window or lower max_tokens"
+)]
+pub struct NothingLeft {
+    context_window: u64,
+    reserve: u64,
+}
+
+impl Budget {
+    /// A window of so many tokens, and the reply length to reserve; absent or 0 means
+    /// [`ANTHROPIC_DEFAULT_MAX_TOKENS`].
+    ///
+    /// # Errors
+    ///
+    /// A reserve that leaves nothing.
+    pub fn new(context_window: u64, max_tokens: Option<u64>) -> Result<Self, NothingLeft> {
+        let reserve = max_tokens.filter(|tokens| *tokens > 0).unwrap_or(ANTHROPIC_DEFAULT_MAX_TOKENS);
+        let budget = Self { context_window, reserve };
+        if budget.allowed_tenths() == 0 {
+            return Err(NothingLeft { context_window, reserve });
+        }
+        Ok(budget)
+    }
+
+    /// The model's whole window.
+    #[must_use]
+    pub fn context_window(self) -> u64 {
+        self.context_window
+    }
+
+    /// What is kept free for the reply.
+    #[must_use]
+    pub fn reserve(self) -> u64 {
+        self.reserve
+    }
+
+    /// `context_window * 0.9 - reserve`, rounded down.
+    #[must_use]
+    pub fn allowed_tokens(self) -> u64 {
+        self.allowed_tenths() / 10
+    }
+
+    /// Whether so many tokens are too many, compared exactly.
+    #[must_use]
+    pub fn is_exceeded_by(self, tokens: u64) -> bool {
+        tokens.saturating_mul(10) > self.allowed_tenths()
+    }
+
+    /// Tenths keep the comparison exact for windows that ten does not divide.
+    fn allowed_tenths(self) -> u64 {
+        self.context_window.saturating_mul(9).saturating_sub(self.reserve.saturating_mul(10))
+    }
+}

@@ -1,0 +1,59 @@
+//! What a message costs.
+
+use crate::tokens::{Counter, Image, Millitokens};
+use crate::wire::{Body, MediaKind, Message, Part, PartKind};
+
+/// Counts everything of a message that the model reads. O(its bytes); callers keep the result.
+///
+/// ```
+/// use louver::count::count_message;
+/// use louver::tokens::Chars4;
+/// use louver::wire::{Format, Message};
+///
+/// let message = Message::parse(Format::OpenAiChat, r#"{"role":"user","content":"Hello world"}"#).unwrap();
+/// assert_eq!(count_message(&Chars4::default(), &message).ceil_tokens(), 3);
+/// ```
+#[must_use]
+pub fn count_message(counter: &dyn Counter, message: &Message) -> Millitokens {
+    message.shape().parts.iter().map(|part| count_part(counter, message, part)).sum()
+}
+
+/// Counts one part; the parts nested in it count for themselves.
+#[must_use]
+pub fn count_part(counter: &dyn Counter, message: &Message, part: &Part) -> Millitokens {
+    if let PartKind::Media(kind) = part.kind {
+        return count_media(counter, message, part, kind);
+    }
+    if part.chars == 0 {
+        return Millitokens::ZERO;
+    }
+    if let Some(amount) = counter.by_length(u64::from(part.chars)) {
+        return amount;
+    }
+    let text = counter.text(&message.text_of(part));
+    if part.name.is_empty() { text } else { text + counter.text(&message.name_of(part)) }
+}
+
+/// System prompt and tool definitions, which every request pays.
+#[must_use]
+pub fn count_overhead(counter: &dyn Counter, body: &Body) -> Millitokens {
+    let system: Millitokens = body.system_texts().iter().map(|text| counter.text(text)).sum();
+    let tools = body.tools_json().map_or(Millitokens::ZERO, |json| counter.text(&json));
+    system + tools
+}
+
+/// Base64 is never counted as text.
+fn count_media(counter: &dyn Counter, message: &Message, part: &Part, kind: MediaKind) -> Millitokens {
+    let data = message.media_of(part);
+    let media_type = message.name_of(part);
+    let media_type = (!media_type.is_empty()).then_some(&*media_type);
+    let base64 = match data.split_once("base64,") {
+        Some((_, base64)) => base64,
+        None if data.contains("://") => "",
+        None => data,
+    };
+    if base64.is_empty() && kind != MediaKind::Image {
+        return Millitokens::ZERO;
+    }
+    counter.image(&Image { base64, url: base64.is_empty(), detail: None, media_type })
+}
