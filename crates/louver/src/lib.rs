@@ -1,6 +1,27 @@
 //! Keeps an LLM conversation inside its context window: cheaply, legally, and without losing anything.
+//!
+//! The history is an append-only log that nobody ever edits. What goes to the model is a *view* of it, and the view
+//! follows from *plans*: decisions that are plain values. Policies only make plans; one place applies them. All I/O
+//! happens outside, through values going out and values coming back.
+//!
+//! ```text
+//! bytes -> wire (shapes over raw text) -> units (what must stay together) -> tokens -> policy -> plan
+//!       -> [condense jobs out, summaries in] -> view -> wire (same bytes for everything kept) -> bytes
+//! ```
 
+pub mod budget;
 pub mod catalog;
+pub mod condense;
+pub mod count;
+pub mod edit;
 pub mod json;
+pub mod legality;
+pub mod plan;
+pub mod policy;
+pub mod report;
+pub mod sight;
 pub mod tokens;
+pub mod trim;
+pub mod unit;
+pub mod window;
 pub mod wire;

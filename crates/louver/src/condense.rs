@@ -1,0 +1,238 @@
+//! Condensing without I/O: jobs out, summaries in.
+//!
+//! A [`CondenseJob`] is a prompt with its bounds. Whoever holds the window runs it with any model, whenever it suits,
+//! and hands the text back through [`ConversationWindow::answer`](crate::window::ConversationWindow::answer). Until
+//! then the view is already legal and within its bound, so nothing waits and nothing is lost: what has left but is not
+//! yet covered by a summary is carried forward to the next job.
+
+use crate::wire::{Message, Part, PartKind};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// What the model is asked, unless a prompt of one's own is configured.
+pub const SUMMARY_PROMPT: &str = "Summarize the following conversation history concisely. Focus on: what files were \
+    read/written, what decisions were made, what problems were encountered, and what the current state of the task \
+    is. Be factual and brief.";
+
+/// What a summary message starts with.
+pub const SUMMARY_PREFIX: &str = "[Conversation Summary]";
+
+/// The reply length of a condensing call.
+pub const SUMMARY_MAX_TOKENS: u64 = 1024;
+
+/// At least so many messages leave between two summaries.
+pub const MIN_EVICTED_PER_SUMMARY: usize = 10;
+
+/// Characters of a tool call or result that a summary's input shows.
+const TOOL_TEXT_CHARS: usize = 200;
+
+/// Input characters where no window says how much a condensing call may hold.
+const DEFAULT_INPUT_CHARS: usize = 300_000;
+
+/// A cautious reading of tokens as characters, so that the condensing request fits for any tokenizer.
+const INPUT_CHARS_PER_TOKEN: u64 = 2;
+
+/// A summary to be had: nothing has been called yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CondenseJob {
+    /// Names the job in the answer.
+    pub id: u64,
+    /// The whole prompt.
+    pub prompt: String,
+    /// The reply length to ask for.
+    pub max_tokens: u64,
+    /// The messages it covers, as ranges of the log.
+    pub covers: Vec<Range<usize>>,
+}
+
+/// What a model answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// The text.
+    pub text: String,
+    /// Tokens the call read.
+    pub input_tokens: u64,
+    /// Tokens the call wrote.
+    pub output_tokens: u64,
+}
+
+/// What became of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It stands in the view.
+    Accepted,
+    /// It does not, and why. What it should have covered is carried forward.
+    Rejected(String),
+}
+
+/// Keeps track of what is summarised, what is not yet, and when to ask again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Condenser {
+    custom_prompt: Option<String>,
+    summary: Option<String>,
+    /// What has left and no summary covers yet.
+    backlog: Vec<Range<usize>>,
+    open: Option<CondenseJob>,
+    next_id: u64,
+    answers: usize,
+    /// After a failure: no further try before the log is this long.
+    wait_until_len: usize,
+}
+
+impl Condenser {
+    pub(crate) fn new(custom_prompt: Option<String>) -> Self {
+        Self { custom_prompt, ..Self::default() }
+    }
+
+    pub(crate) fn summary(&self) -> Option<&str> {
+        self.summary.as_deref()
+    }
+
+    /// How many answers arrived so far.
+    pub(crate) fn answers(&self) -> usize {
+        self.answers
+    }
+
+    pub(crate) fn may_ask(&self, log_len: usize) -> bool {
+        log_len >= self.wait_until_len
+    }
+
+    /// Makes a job of what is to be covered and what was carried forward. With `may_wait` (everything has left
+    /// already) it waits until enough has come together.
+    pub(crate) fn ask<'m>(
+        &mut self,
+        covered: Vec<Range<usize>>,
+        may_wait: bool,
+        log_len: usize,
+        allowed_tokens: Option<u64>,
+        message: impl Fn(usize) -> &'m Message,
+    ) -> Option<CondenseJob> {
+        if let Some(unanswered) = self.open.take() {
+            self.backlog.extend(unanswered.covers);
+        }
+        let mut covers = std::mem::take(&mut self.backlog);
+        covers.extend(covered);
+        covers.sort_by_key(|range| range.start);
+        covers.dedup();
+        let messages: usize = covers.iter().map(Range::len).sum();
+        let is_early = may_wait && messages < MIN_EVICTED_PER_SUMMARY;
+        let has_text = || covers.iter().cloned().flatten().any(|index| has_text(message(index)));
+        if is_early || !self.may_ask(log_len) || !has_text() {
+            self.backlog = covers;
+            return None;
+        }
+        let lines = covers.iter().cloned().flatten().flat_map(|index| lines_of(message(index)));
+        let prompt = self.prompt(lines.collect(), input_chars(allowed_tokens));
+        self.next_id += 1;
+        let job = CondenseJob { id: self.next_id, prompt, max_tokens: SUMMARY_MAX_TOKENS, covers };
+        self.open = Some(job.clone());
+        Some(job)
+    }
+
+    /// The open job of this id.
+    pub(crate) fn take(&mut self, id: u64) -> Option<CondenseJob> {
+        self.open.take_if(|job| job.id == id)
+    }
+
+    pub(crate) fn succeed(&mut self, summary: String) {
+        self.answers += 1;
+        self.summary = Some(summary);
+    }
+
+    /// `left` are the ranges of the job that are no longer in the view: they wait for the next summary.
+    pub(crate) fn fail(&mut self, left: Vec<Range<usize>>, log_len: usize) {
+        self.answers += 1;
+        self.backlog.extend(left);
+        self.wait_until_len = log_len + MIN_EVICTED_PER_SUMMARY;
+    }
+
+    /// Prompt, blank line, earlier summary, lines: within the bound, oldest tool output dropped first.
+    fn prompt(&self, lines: Vec<Line>, max_chars: usize) -> String {
+        let instruction = self.custom_prompt.as_deref().unwrap_or(SUMMARY_PROMPT);
+        let earlier = self.summary.iter().map(|summary| Line::words(format!("[summary]: {summary}")));
+        let lines = bounded(earlier.chain(lines).collect(), max_chars.saturating_sub(instruction.len()));
+        let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+        format!("{instruction}\n\n{}", texts.join("\n"))
+    }
+}
+
+fn input_chars(allowed_tokens: Option<u64>) -> usize {
+    let Some(tokens) = allowed_tokens else {
+        return DEFAULT_INPUT_CHARS;
+    };
+    let chars = tokens.saturating_sub(SUMMARY_MAX_TOKENS).max(SUMMARY_MAX_TOKENS) * INPUT_CHARS_PER_TOKEN;
+    usize::try_from(chars).unwrap_or(usize::MAX)
+}
+
+/// Whether anybody said something outside of tool calls and results.
+fn has_text(message: &Message) -> bool {
+    message.shape().parts.iter().any(|part| part.kind == PartKind::Text && !part.nested && !part.blank)
+}
+
+/// One line of a summary's input.
+#[derive(Clone, Debug)]
+struct Line {
+    text: String,
+    is_tool: bool,
+}
+
+impl Line {
+    fn words(text: String) -> Self {
+        Self { text, is_tool: false }
+    }
+}
+
+/// A message as `[role]: text` lines.
+fn lines_of(message: &Message) -> Vec<Line> {
+    let role = message.shape().role.name();
+    let line = |part| {
+        let (text, is_tool) = part_text(message, part)?;
+        Some(Line { text: format!("[{role}]: {text}"), is_tool })
+    };
+    message.shape().parts.iter().filter(|part| !part.nested).filter_map(line).collect()
+}
+
+/// What a summariser reads of a part, and whether a tool said it.
+fn part_text(message: &Message, part: &Part) -> Option<(String, bool)> {
+    match part.kind {
+        PartKind::Text if part.blank => None,
+        PartKind::Text => Some((message.text_of(part).into_owned(), false)),
+        PartKind::ToolCall | PartKind::ServerToolCall => {
+            Some((format!("calls {}({})", message.name_of(part), shortened(&message.text_of(part))), true))
+        }
+        PartKind::ToolResult | PartKind::ServerToolResult => {
+            Some((format!("result: {}", shortened(&message.text_of(part))), true))
+        }
+        PartKind::Media(_) => Some(("[media]".to_owned(), false)),
+        PartKind::Thinking | PartKind::Compaction | PartKind::Reference | PartKind::Other => None,
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(TOOL_TEXT_CHARS) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Drops the oldest tool lines, then the oldest others, then clips what is left.
+fn bounded(lines: Vec<Line>, max_chars: usize) -> VecDeque<Line> {
+    let mut excess = lines.iter().map(|line| line.text.len() + 1).sum::<usize>().saturating_sub(max_chars);
+    let mut kept = VecDeque::with_capacity(lines.len());
+    for line in lines {
+        if line.is_tool && excess > 0 {
+            excess = excess.saturating_sub(line.text.len() + 1);
+        } else {
+            kept.push_back(line);
+        }
+    }
+    while excess > 0 && kept.len() > 1 {
+        excess = kept.pop_front().map_or(0, |line| excess.saturating_sub(line.text.len() + 1));
+    }
+    if excess > 0
+        && let Some(line) = kept.front_mut()
+    {
+        line.text = crate::edit::clip(&line.text, max_chars / 4);
+    }
+    kept
+}

@@ -1,0 +1,100 @@
+//! One JSON object per decision.
+
+use crate::plan::Trigger;
+use crate::window::{ConversationWindow, Fit, Metrics, Origin};
+use crate::wire::Format;
+use std::ops::Range;
+
+/// What a window did, for people and for other tools.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Report {
+    /// The policy's name.
+    pub policy: String,
+    /// The wire format.
+    pub format: Format,
+    /// What was done.
+    pub action: Action,
+    /// Why.
+    pub trigger: Option<Trigger>,
+    /// The seeds' four figures.
+    pub metrics: Metrics,
+    /// Tokens by the chosen counter, system and tools included.
+    pub tokens: TokenReport,
+    /// Messages in the view, as indices into the input.
+    pub kept: Vec<usize>,
+    /// Messages that were left out.
+    pub evicted: Vec<usize>,
+    /// Messages that were changed inside; they are part of `kept`.
+    pub edited: Vec<usize>,
+    /// Tokens before the decision.
+    pub prev_context_tokens: u64,
+    /// Tokens after it.
+    pub new_context_tokens: u64,
+    /// The summary in the view.
+    pub summary: Option<String>,
+    /// What condensing cost, in USD.
+    pub cost: Option<f64>,
+    /// What went wrong with condensing.
+    pub error: Option<String>,
+    /// What one should know.
+    pub warnings: Vec<String>,
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// Nothing.
+    None,
+    /// Messages were left out or clipped.
+    Truncate,
+    /// A summary took the place of messages.
+    Condense,
+}
+
+/// Tokens before and after, and what is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct TokenReport {
+    /// Everything as it came.
+    pub before: u64,
+    /// What is sent.
+    pub after: u64,
+    /// The limit; null for policies without one.
+    pub allowed: Option<u64>,
+}
+
+impl Report {
+    /// Describes a window after a fit.
+    #[must_use]
+    pub fn new(policy: &str, window: &ConversationWindow, fit: &Fit) -> Self {
+        let origins: Vec<Origin> = window.view().iter().map(|sent| sent.origin).collect();
+        let is_edited = |origin: &Origin| matches!(origin, Origin::Edited(_));
+        let has_summary = origins.iter().any(|origin| origin.is_summary());
+        let action = match fit.is_cut() {
+            _ if has_summary => Action::Condense,
+            true => Action::Truncate,
+            false => Action::None,
+        };
+        Self {
+            policy: policy.to_owned(),
+            format: window.format(),
+            action,
+            trigger: fit.trigger.filter(|_| action != Action::None),
+            metrics: window.metrics(),
+            tokens: TokenReport {
+                before: fit.tokens_before,
+                after: fit.tokens_after,
+                allowed: window.budget().map(crate::budget::Budget::allowed_tokens),
+            },
+            kept: origins.iter().filter_map(|origin| origin.index()).collect(),
+            evicted: fit.evicted.iter().cloned().flat_map(Range::into_iter).collect(),
+            edited: origins.iter().filter(|origin| is_edited(origin)).filter_map(|origin| origin.index()).collect(),
+            prev_context_tokens: fit.tokens_before,
+            new_context_tokens: fit.tokens_after,
+            summary: window.summary().map(str::to_owned),
+            cost: None,
+            error: fit.error.clone(),
+            warnings: fit.warnings.clone(),
+        }
+    }
+}
