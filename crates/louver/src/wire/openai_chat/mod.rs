@@ -16,6 +16,7 @@ pub(in crate::wire) mod content;
 pub(in crate::wire) mod members;
 mod pairs;
 mod repair;
+pub(in crate::wire) mod role;
 mod shape;
 pub(in crate::wire) mod value;
 mod write;

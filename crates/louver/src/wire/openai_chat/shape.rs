@@ -1,9 +1,12 @@
 //! What is in a Chat Completions message.
 
 use super::content::{Content, in_slot, other_part, put_result_first, text_part};
+use super::role::RoleField;
 use super::value::Value;
 use crate::json::{Cursor, JsonError, Kind, Span};
 use crate::wire::{Part, PartKind, Role, Shape};
+
+const ROLES: &str = "system, developer, user, assistant, tool, function";
 
 pub(super) fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, JsonError> {
     cursor.expect(Kind::Object)?;
@@ -58,7 +61,7 @@ impl Fields {
 
     fn into_shape(mut self, start: usize, whole: Span) -> Result<Shape, JsonError> {
         let role = match &self.role {
-            Some(field) => field.role()?,
+            Some(field) => field.named.ok_or_else(|| field.refused(ROLES))?,
             None => return Err(JsonError::shape("expected a message with a `role`", start)),
         };
         if let Some(fault) = self.content.fault.take() {
@@ -91,35 +94,6 @@ impl Fields {
         result.id = self.tool_call_id.inner();
         result.name = self.name.inner();
         put_result_first(&mut self.parts, &self.content, result);
-    }
-}
-
-/// A role that may turn out to be none of ours.
-struct RoleField {
-    role: Option<Role>,
-    offset: usize,
-}
-
-impl RoleField {
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self, JsonError> {
-        cursor.expect(Kind::String)?;
-        let offset = cursor.offset();
-        let role = match &*cursor.text()? {
-            "system" => Some(Role::System),
-            "developer" => Some(Role::Developer),
-            "user" => Some(Role::User),
-            "assistant" => Some(Role::Assistant),
-            "tool" | "function" => Some(Role::Tool),
-            _ => None,
-        };
-        Ok(Self { role, offset })
-    }
-
-    fn role(&self) -> Result<Role, JsonError> {
-        self.role.ok_or_else(|| {
-            let expected = "expected one of system, developer, user, assistant, tool, function";
-            JsonError::shape(expected, self.offset).inside_key("role")
-        })
     }
 }
 

@@ -9,6 +9,7 @@
 use super::item::ItemKind;
 use crate::json::{Cursor, JsonError, Kind, Span};
 use crate::wire::openai_chat::content::{Content, in_slot, other_part, put_result_first};
+use crate::wire::openai_chat::role::RoleField;
 use crate::wire::openai_chat::value::{Value, saturate};
 use crate::wire::{MediaKind, Part, PartKind, Role, Shape};
 use std::borrow::Cow;
@@ -97,8 +98,11 @@ impl<'a> Fields<'a> {
     fn role_as(&self, kind: ItemKind, start: usize) -> Result<Role, JsonError> {
         match (kind.role(), &self.role) {
             (Some(role), _) => Ok(role),
-            (None, Some(field)) if kind == ItemKind::Message => field.role(),
-            (None, Some(field)) => Ok(field.role.unwrap_or(Role::Developer)),
+            (None, Some(field)) => match field.named.filter(|role| *role != Role::Tool) {
+                Some(role) => Ok(role),
+                None if kind == ItemKind::Other => Ok(Role::Developer),
+                None => Err(field.refused("system, developer, user, assistant")),
+            },
             (None, None) if kind == ItemKind::Other => Ok(self.role_of_unknown()),
             (None, None) => Err(JsonError::shape("expected an item with a `type` or a `role`", start)),
         }
@@ -240,32 +244,4 @@ fn read_output(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<Content
 fn answer_part(kind: PartKind, span: Span, chars: u64) -> Part {
     let chars = if kind == PartKind::ServerToolResult { saturate(chars) } else { 0 };
     Part { text: span, chars, ..Part::new(kind, span) }
-}
-
-/// A role that may turn out to be none of ours.
-struct RoleField {
-    role: Option<Role>,
-    offset: usize,
-}
-
-impl RoleField {
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self, JsonError> {
-        cursor.expect(Kind::String)?;
-        let offset = cursor.offset();
-        let role = match &*cursor.text()? {
-            "system" => Some(Role::System),
-            "developer" => Some(Role::Developer),
-            "user" => Some(Role::User),
-            "assistant" => Some(Role::Assistant),
-            _ => None,
-        };
-        Ok(Self { role, offset })
-    }
-
-    fn role(&self) -> Result<Role, JsonError> {
-        self.role.ok_or_else(|| {
-            let expected = "expected one of system, developer, user, assistant";
-            JsonError::shape(expected, self.offset).inside_key("role")
-        })
-    }
 }
