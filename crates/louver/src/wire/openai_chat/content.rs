@@ -36,7 +36,7 @@ impl Content {
                 parts.push(text_part(cursor, value.span, value));
                 return Ok(Self { span: value.span, chars: u64::from(value.chars), ..content });
             }
-            Kind::Array => cursor.array(|_, cursor| content.element(cursor, parts))?,
+            Kind::Array => cursor.array(|index, cursor| content.element(index, cursor, parts))?,
             Kind::Object => {
                 let value = Value::read(cursor)?;
                 parts.push(other_part(value));
@@ -60,14 +60,15 @@ impl Content {
         Ok(content)
     }
 
-    fn element(&mut self, cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), JsonError> {
+    fn element(&mut self, index: usize, cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), JsonError> {
         if cursor.kind()? == Kind::Object {
             return self.part(cursor, parts).map(drop);
         }
         if self.fault.is_none() {
-            self.fault = Some(cursor.unexpected("an object"));
+            self.fault = Some(cursor.unexpected("an object").inside_index(index));
         }
-        parts.push(other_part(Value::read(cursor)?));
+        let value = Value::read(cursor)?;
+        parts.extend(value.is_some().then(|| other_part(value)));
         Ok(())
     }
 
