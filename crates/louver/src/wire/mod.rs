@@ -13,6 +13,7 @@
 pub mod anthropic;
 mod body;
 mod detect;
+mod draft;
 mod field;
 mod format;
 pub mod gemini;

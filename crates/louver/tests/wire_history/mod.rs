@@ -1,5 +1,7 @@
 //! What the tests of the wire formats share: histories from the corpus and from test data, and fixes made to them.
 
+#![allow(dead_code, reason = "every test uses its own part of this")]
+
 use louver::wire::{Fix, Format, History, Message, Thinking};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -7,6 +9,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// A conversation of the corpus.
+#[derive(Debug)]
 pub(crate) struct Conversation {
     pub(crate) name: String,
     pub(crate) is_legal: bool,
@@ -45,6 +48,7 @@ pub(crate) fn raw_messages(body: &str, key: &str) -> Vec<String> {
 }
 
 /// A request body of the test data as a history.
+#[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) messages: Vec<Message>,
     pub(crate) outer_cache_marks: u32,

@@ -1,7 +1,7 @@
 //! What the Messages API refuses, in its own words.
 
 use super::pairing;
-use crate::wire::{History, Message, Part, PartKind, Role, Thinking, Violation};
+use crate::wire::{History, Message, Part, PartKind, Role, Shape, Thinking, Violation};
 
 /// Blocks with a cache mark that one request may have.
 pub(super) const MAX_CACHE_MARKS: u64 = 4;
@@ -63,18 +63,21 @@ fn empty_or_blank(index: usize, message: &Message) -> Vec<Violation> {
 
 /// Whether this is a system entry that may not stand between these neighbours.
 pub(super) fn is_misplaced_system(previous: Option<&Message>, message: &Message, next: Option<&Message>) -> bool {
-    let may_follow = previous.is_some_and(|previous| match previous.shape().role {
-        Role::User => true,
-        Role::Assistant => ends_in_server_tool_use(previous),
-        _ => false,
-    });
-    let may_precede = next.is_none_or(|next| next.shape().role == Role::Assistant);
-    message.shape().role == Role::System && !(may_follow && may_precede)
+    let may_follow = previous.is_some_and(|previous| may_precede_system(previous.shape()));
+    let may_lead = next.is_none_or(|next| next.shape().role == Role::Assistant);
+    message.shape().role == Role::System && !(may_follow && may_lead)
 }
 
-fn ends_in_server_tool_use(message: &Message) -> bool {
-    let last = message.shape().parts.iter().rfind(|part| !part.nested);
-    last.is_some_and(|part| matches!(part.kind, PartKind::ServerToolCall | PartKind::ServerToolResult))
+/// Whether a system entry may follow: the user does, or an assistant that ends in server tool use.
+pub(super) fn may_precede_system(shape: &Shape) -> bool {
+    let last = shape.parts.iter().rfind(|part| !part.nested);
+    match shape.role {
+        Role::User => true,
+        Role::Assistant => {
+            last.is_some_and(|part| matches!(part.kind, PartKind::ServerToolCall | PartKind::ServerToolResult))
+        }
+        _ => false,
+    }
 }
 
 fn system_misplaced(index: usize) -> String {

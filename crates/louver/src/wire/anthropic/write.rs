@@ -1,5 +1,6 @@
 //! Messages of our own.
 
+use super::check::may_precede_system;
 use crate::json::text;
 use crate::wire::{Role, Shape};
 
@@ -26,10 +27,14 @@ fn or_placeholder(text: &str) -> &str {
     if text.trim().is_empty() { NOTHING } else { text }
 }
 
-/// A history starts with the user; everything else may stand together, because neighbours of one role are merged.
+/// A history starts with the user, and a system entry has the user before it and the assistant behind it. Everything
+/// else may stand together, because neighbours of one role are merged.
 pub(super) fn bridge(before: Option<&Shape>, after: Option<&Shape>) -> Option<Role> {
-    match (before, after) {
-        (None, Some(after)) if after.role != Role::User => Some(Role::User),
+    let after = after?;
+    match (before, after.role) {
+        (None, role) => (role != Role::User).then_some(Role::User),
+        (Some(before), Role::System) => (!may_precede_system(before)).then_some(Role::User),
+        (Some(before), Role::User) => (before.role == Role::System).then_some(Role::Assistant),
         _ => None,
     }
 }
