@@ -5,6 +5,7 @@
 mod wire_history;
 
 use louver::wire::{Format, MediaKind, Message, Part, PartKind, Role};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use wire_history::{Request, corpus, legality_cases};
 
@@ -180,5 +181,53 @@ fn what_is_no_content_is_an_error_with_its_place() {
         (r#"{"role":"user","parts":["x"]}"#, "$.parts[0]: expected an object, found a string (byte 24)"),
     ] {
         assert_eq!(Message::parse(FORMAT, raw).unwrap_err().to_string(), error, "{raw}");
+    }
+}
+
+const KEYS: [&str; 12] = [
+    "text",
+    "thought",
+    "thoughtSignature",
+    "functionCall",
+    "functionResponse",
+    "inlineData",
+    "executableCode",
+    "name",
+    "args",
+    "response",
+    "parts",
+    "id",
+];
+
+/// Values under the right names and of the wrong kinds, keys repeated.
+fn any_value() -> impl Strategy<Value = String> {
+    let words = proptest::sample::select(&["f", " ", "image/png", r"\ud800"]);
+    let leaf = prop_oneof![
+        4 => words.prop_map(|word| if word == r"\ud800" { r#""\ud800""#.to_owned() } else { json!(word).to_string() }),
+        1 => proptest::sample::select(&["null", "true", "7", "[]", "{}"]).prop_map(str::to_owned),
+    ];
+    leaf.prop_recursive(4, 40, 5, |inner| {
+        let member = (proptest::sample::select(&KEYS), inner.clone()).prop_map(|(key, value)| format!("\"{key}\":{value}"));
+        let object = proptest::collection::vec(member, 0..5).prop_map(|members| format!("{{ {} }}", members.join(" , ")));
+        prop_oneof![3 => object, 2 => proptest::collection::vec(inner, 0..4).prop_map(|list| format!("[{}]", list.join(",")))]
+    })
+}
+
+proptest! {
+    #[test]
+    fn values_of_any_kind_are_read_or_refused_and_spans_stay_inside(value in any_value()) {
+        let raw = format!(r#"{{"parts":{value},"role":"user"}}"#);
+        if let Ok(message) = Message::parse(FORMAT, &raw) {
+            for part in &message.shape().parts {
+                let holder = part.span.of(message.raw());
+                prop_assert!(!holder.is_empty());
+                prop_assert!(holder.contains(part.text.of(message.raw())));
+                prop_assert!(part.text.is_empty() || part.text.start >= part.span.start && part.text.end <= part.span.end);
+                let _ = (message.text_of(part), message.id_of(part), message.name_of(part), message.media_of(part));
+            }
+            let request = Request::of(vec![message]);
+            let fixes = FORMAT.wire().repair(&request.history());
+            prop_assert_eq!(FORMAT.wire().check(&request.fixed(FORMAT, &fixes).history()), []);
+        }
     }
 }

@@ -59,7 +59,7 @@ fn repaired(request: &Request) -> Request {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn a_repaired_history_is_legal_and_repairing_it_again_changes_nothing(request in request()) {

@@ -56,9 +56,8 @@ fn empty_or_blank(index: usize, message: &Message) -> Vec<Violation> {
     if is_empty(message) {
         return vec![violation("empty-content", index, ".content", BLANK_TEXT)];
     }
-    let parts = message.shape().parts.iter().enumerate();
-    let blank = parts.filter(|(_, part)| part.kind == PartKind::Text && part.blank);
-    blank.map(|(at, _)| violation("blank-text", index, &place(message, at), BLANK_TEXT)).collect()
+    let blank = parts_where(message, |part| part.kind == PartKind::Text && part.blank);
+    refuse_parts("blank-text", index, message, &blank, |_, _| BLANK_TEXT.to_owned())
 }
 
 /// Whether this is a system entry that may not stand between these neighbours.
@@ -88,29 +87,25 @@ fn system_misplaced(index: usize) -> String {
 }
 
 fn misplaced_thinking(index: usize, message: &Message) -> Vec<Violation> {
-    if message.shape().role == Role::Assistant {
-        return Vec::new();
-    }
-    let parts = message.shape().parts.iter().enumerate();
-    let thinking = parts.filter(|(_, part)| part.kind == PartKind::Thinking && !part.nested);
-    let describe = |at| {
-        let path = path(index, message, at);
-        format!("{path}: `thinking` or `redacted_thinking` blocks may only be in `assistant` messages")
+    let is_misplaced = |part: &Part| part.kind == PartKind::Thinking && !part.nested;
+    let thinking = match message.shape().role {
+        Role::Assistant => Vec::new(),
+        _ => parts_where(message, is_misplaced),
     };
-    thinking.map(|(at, _)| violation("thinking-misplaced", index, &place(message, at), &describe(at))).collect()
+    refuse_parts("thinking-misplaced", index, message, &thinking, |_, path| {
+        format!("{path}: `thinking` or `redacted_thinking` blocks may only be in `assistant` messages")
+    })
 }
 
 fn orphan_results(index: usize, previous: Option<&Message>, message: &Message) -> Vec<Violation> {
-    let describe = |at: usize| {
-        let path = path(index, message, at);
-        let id = message.id_of(&message.shape().parts[at]);
+    let orphans = pairing::orphan_results(previous, message);
+    refuse_parts("tool-result-without-use", index, message, &orphans, |part, path| {
+        let id = message.id_of(part);
         format!(
             "{path}: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have \
              a corresponding `tool_use` block in the previous message."
         )
-    };
-    let orphans = pairing::orphan_results(previous, message).into_iter();
-    orphans.map(|at| violation("tool-result-without-use", index, &place(message, at), &describe(at))).collect()
+    })
 }
 
 /// The first result that stands behind other content, as an index of parts.
@@ -120,39 +115,35 @@ pub(super) fn first_late_result(message: &Message) -> Option<usize> {
     parts.find(|(_, part)| part.kind == PartKind::ToolResult).map(|(at, _)| at)
 }
 
-fn late_result(index: usize, message: &Message) -> Option<Violation> {
-    let at = first_late_result(message)?;
-    let path = path(index, message, at);
-    let text = format!("{path}: `tool_result` blocks must come first in the content of a message");
-    Some(violation("tool-result-not-first", index, &place(message, at), &text))
+fn late_result(index: usize, message: &Message) -> Vec<Violation> {
+    let late = Vec::from_iter(first_late_result(message));
+    refuse_parts("tool-result-not-first", index, message, &late, |_, path| {
+        format!("{path}: `tool_result` blocks must come first in the content of a message")
+    })
 }
 
-fn unanswered_calls(index: usize, message: &Message, next: Option<&Message>) -> Option<Violation> {
+fn unanswered_calls(index: usize, message: &Message, next: Option<&Message>) -> Vec<Violation> {
     let calls = pairing::unanswered_calls(message, next);
-    let first = calls.first()?;
     let ids: Vec<_> = calls.iter().map(|at| message.id_of(&message.shape().parts[*at])).collect();
-    let text = format!(
-        "messages.{index}: `tool_use` ids were found without `tool_result` blocks immediately after: {}. Each \
-         `tool_use` block must have a corresponding `tool_result` block in the next message.",
-        ids.join(", ")
-    );
-    Some(violation("tool-use-without-result", index, &place(message, *first), &text))
+    let first = &calls[..calls.len().min(1)];
+    refuse_parts("tool-use-without-result", index, message, first, |_, _| {
+        format!(
+            "messages.{index}: `tool_use` ids were found without `tool_result` blocks immediately after: {}. Each \
+             `tool_use` block must have a corresponding `tool_result` block in the next message.",
+            ids.join(", ")
+        )
+    })
 }
 
 fn unanswered_server_calls(index: usize, message: &Message) -> Vec<Violation> {
-    let describe = |part: &Part| {
+    let calls = pairing::unanswered_server_calls(message);
+    refuse_parts("server-tool-without-result", index, message, &calls, |part, _| {
         let (name, id) = (message.name_of(part), message.id_of(part));
         format!(
             "messages.{index}: `{name}` tool use with id `{id}` was found without a corresponding \
              `{name}_tool_result` block"
         )
-    };
-    let calls = pairing::unanswered_server_calls(message).into_iter();
-    let refuse = |at: usize| {
-        let text = describe(&message.shape().parts[at]);
-        violation("server-tool-without-result", index, &place(message, at), &text)
-    };
-    calls.map(refuse).collect()
+    })
 }
 
 /// With manual thinking, the turn whose results end the history must start with thinking. Neighbours are one turn here:
@@ -206,29 +197,45 @@ fn violation(rule: &'static str, index: usize, place: &str, message: &str) -> Vi
     Violation { rule, index, place: place.to_owned(), message: message.to_owned() }
 }
 
-/// Where a part stands: the index of its block and, for a nested one, its own index in there.
-fn position(message: &Message, at: usize) -> (usize, Option<usize>) {
-    let parts = &message.shape().parts[..=at];
-    let block = parts.iter().filter(|part| !part.nested).count().saturating_sub(1);
-    let nested = parts.iter().rev().take_while(|part| part.nested).count();
-    (block, nested.checked_sub(1))
+fn parts_where(message: &Message, is_wanted: impl Fn(&Part) -> bool) -> Vec<usize> {
+    message.shape().parts.iter().enumerate().filter(|(_, part)| is_wanted(part)).map(|(at, _)| at).collect()
 }
 
-/// The place of a part inside its message, such as `.content[2]`.
-fn place(message: &Message, at: usize) -> String {
-    if message.shape().parts[at].span.of(message.raw()).starts_with('"') {
-        return ".content".to_owned();
+/// A violation for each of these parts. `describe` gets the part and its path as the API writes it, such as
+/// `messages.3.content.2`.
+fn refuse_parts(
+    rule: &'static str,
+    index: usize,
+    message: &Message,
+    parts: &[usize],
+    describe: impl Fn(&Part, &str) -> String,
+) -> Vec<Violation> {
+    if parts.is_empty() {
+        return Vec::new();
     }
-    match position(message, at) {
-        (block, Some(nested)) => format!(".content[{block}].content[{nested}]"),
-        (block, None) => format!(".content[{block}]"),
-    }
+    let positions = positions(message);
+    let refuse = |at: &usize| {
+        let (place, path) = &positions[*at];
+        violation(rule, index, place, &describe(&message.shape().parts[*at], &format!("messages.{index}{path}")))
+    };
+    parts.iter().map(refuse).collect()
 }
 
-/// The path of a part as the API writes it, such as `messages.3.content.2`.
-fn path(index: usize, message: &Message, at: usize) -> String {
-    match position(message, at) {
-        (block, Some(nested)) => format!("messages.{index}.content.{block}.content.{nested}"),
-        (block, None) => format!("messages.{index}.content.{block}"),
-    }
+/// Where each part stands in its message, as `.content[2]` and as `.content.2`.
+fn positions(message: &Message) -> Vec<(String, String)> {
+    let mut blocks = 0;
+    let mut nested = 0;
+    let position = |part: &Part| {
+        if part.span.of(message.raw()).starts_with('"') {
+            return (".content".to_owned(), ".content".to_owned());
+        }
+        if part.nested {
+            nested += 1;
+            let (block, inner) = (blocks - 1, nested - 1);
+            return (format!(".content[{block}].content[{inner}]"), format!(".content.{block}.content.{inner}"));
+        }
+        (blocks, nested) = (blocks + 1, 0);
+        (format!(".content[{}]", blocks - 1), format!(".content.{}", blocks - 1))
+    };
+    message.shape().parts.iter().map(position).collect()
 }

@@ -1,8 +1,9 @@
 //! Which calls are answered.
 //!
 //! Ids repeat in real histories, so they pair only neighbours: the calls of an assistant message with the results of
-//! the message directly behind it, one result for each call. Neighbours of one role are not merged first: the API
-//! merges them, but histories that rely on it for their results are refused.
+//! the message directly behind it, one result for each call. Neighbours of one role are not merged first, although the
+//! API says that it merges them: its own errors speak of the next and the previous message, and a history that is
+//! legal under the literal reading is legal under either.
 
 use crate::wire::{Message, Part, PartKind, Role};
 use std::borrow::Cow;

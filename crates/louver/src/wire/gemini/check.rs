@@ -1,7 +1,7 @@
 //! What `generateContent` refuses, in its own words.
 
 use super::pairing::{calls, responses, strays};
-use crate::wire::{History, Message, PartKind, Role, Violation};
+use crate::wire::{History, Message, Part, PartKind, Role, Violation};
 
 const CALL_OUT_OF_PLACE: &str =
     "Please ensure that function call turn comes immediately after a user turn or after a function response turn.";
@@ -19,7 +19,7 @@ pub(super) fn check(history: &History<'_>) -> Vec<Violation> {
             found.push(violation("no-messages", 0, "", "GenerateContentRequest.contents: contents is not specified"))
         }
         Some(first) if first.shape().role != Role::User => {
-            let message = "Please ensure that multiturn requests start with a user turn.";
+            let message = "First content should be with role 'user', got model";
             found.push(violation("first-not-user", 0, "", message));
         }
         Some(_) => {}
@@ -39,31 +39,25 @@ pub(super) fn check(history: &History<'_>) -> Vec<Violation> {
 }
 
 fn out_of_place(index: usize, previous: Option<&Message>, message: &Message) -> Vec<Violation> {
-    let mut found = Vec::new();
-    for at in strays(message) {
-        let is_call = message.shape().parts[at].kind == PartKind::ToolCall;
-        let (rule, text) = if is_call {
-            ("call-out-of-place", CALL_OUT_OF_PLACE)
-        } else {
-            ("response-out-of-place", RESPONSE_OUT_OF_PLACE)
-        };
-        found.push(violation(rule, index, &place(message, at), text));
-    }
+    let mut parts = strays(message);
     if is_call_out_of_place(previous, message) {
-        found.extend(
-            calls(message)
-                .first()
-                .map(|at| violation("call-out-of-place", index, &place(message, *at), CALL_OUT_OF_PLACE)),
-        );
+        parts.extend(calls(message).first());
     }
     if previous.is_none_or(|previous| calls(previous).is_empty()) {
-        found.extend(
-            responses(message)
-                .first()
-                .map(|at| violation("response-out-of-place", index, &place(message, *at), RESPONSE_OUT_OF_PLACE)),
-        );
+        parts.extend(responses(message).first());
     }
-    found
+    if parts.is_empty() {
+        return Vec::new();
+    }
+    let positions = positions(message);
+    let refuse = |at: usize| {
+        let (rule, text) = match message.shape().parts[at].kind {
+            PartKind::ToolCall => ("call-out-of-place", CALL_OUT_OF_PLACE),
+            _ => ("response-out-of-place", RESPONSE_OUT_OF_PLACE),
+        };
+        violation(rule, index, &format!(".parts[{}]", positions[at]), text)
+    };
+    parts.into_iter().map(refuse).collect()
 }
 
 /// Whether this call turn follows a turn of the model. At the start of a history another rule is broken.
@@ -81,8 +75,12 @@ fn violation(rule: &'static str, index: usize, place: &str, message: &str) -> Vi
     Violation { rule, index, place: place.to_owned(), message: message.to_owned() }
 }
 
-/// The place of a part inside its content, such as `.parts[0]`.
-fn place(message: &Message, at: usize) -> String {
-    let before = message.shape().parts[..at].iter().filter(|part| !part.nested).count();
-    format!(".parts[{before}]")
+/// The index of each part among those that stand directly in the content; a nested one has its holder's.
+fn positions(message: &Message) -> Vec<usize> {
+    let mut count = 0;
+    let position = |part: &Part| {
+        count += usize::from(!part.nested);
+        count - 1
+    };
+    message.shape().parts.iter().map(position).collect()
 }
