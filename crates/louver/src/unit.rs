@@ -6,7 +6,7 @@
 
 use crate::wire::{Format, Message, Part, PartKind, Role, Shape};
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// A run of messages that stay or leave together.
@@ -88,7 +88,7 @@ pub(crate) enum Place {
 pub(crate) struct UnitTracker {
     format: Format,
     /// Calls without an answer: id to the messages that made them, oldest first.
-    open: HashMap<Box<str>, VecDeque<usize>>,
+    open: HashMap<Box<str>, Vec<usize>>,
     previous: Previous,
 }
 
@@ -141,13 +141,13 @@ impl UnitTracker {
     fn answer(&mut self, message: &Message) -> Option<usize> {
         let format = self.format;
         let results = message.shape().parts_of(PartKind::ToolResult);
-        results.filter_map(|part| self.open.get_mut(&*key(format, message, part))?.pop_front()).min()
+        results.filter_map(|part| self.open.get_mut(&*key(format, message, part))?.pop()).min()
     }
 
     fn note_calls(&mut self, index: usize, message: &Message) {
         for part in message.shape().parts_of(PartKind::ToolCall) {
             let key = key(self.format, message, part).into();
-            self.open.entry(key).or_default().push_back(index);
+            self.open.entry(key).or_default().push(index);
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::wire::{Message, Part, PartKind};
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
-/// What is left over once every output has answered the first open call of its id.
+/// What is left over once every output has answered the latest open call of its id. Ids come again in real histories, and
+/// a call that was aborted long ago is not answered by an output that stands right behind another one.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Unpaired {
     /// Calls that nothing answers, in order.
@@ -16,16 +17,16 @@ pub(super) struct Unpaired {
 impl Unpaired {
     /// Goes through the history once. O(its items).
     pub(super) fn of(messages: &[&Message]) -> Self {
-        let mut open = HashMap::<Cow<'_, str>, VecDeque<usize>>::new();
+        let mut open = HashMap::<Cow<'_, str>, Vec<usize>>::new();
         let mut outputs = Vec::new();
         for (index, message) in messages.iter().enumerate() {
             let Some(part) = message.shape().parts.first() else {
                 continue;
             };
             match part.kind {
-                PartKind::ToolCall => open.entry(message.id_of(part)).or_default().push_back(index),
+                PartKind::ToolCall => open.entry(message.id_of(part)).or_default().push(index),
                 PartKind::ToolResult => {
-                    let call = open.get_mut(&message.id_of(part)).and_then(VecDeque::pop_front);
+                    let call = open.get_mut(&message.id_of(part)).and_then(Vec::pop);
                     outputs.extend(call.is_none().then_some(index));
                 }
                 _ => {}
