@@ -5,8 +5,8 @@ use crate::count::count_message;
 use crate::edit::{Edit, edit_message};
 use crate::tokens::{Calibration, Counter, Factor, Millitokens};
 use crate::unit::Unit;
-use crate::window::Entry;
-use crate::wire::{Format, Message};
+use crate::window::{Entry, bridges};
+use crate::wire::{Format, Message, Shape};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -23,6 +23,10 @@ pub struct Sight<'a> {
     pub(crate) counter: &'a dyn Counter,
     pub(crate) calibration: &'a Calibration,
     pub(crate) budget: Option<Budget>,
+    /// What one of our own markers costs.
+    pub(crate) marker: Millitokens,
+    /// The summary that stands behind the head, if there is one.
+    pub(crate) summary: Option<&'a Shape>,
     /// Whether the condensing shell may be asked now.
     pub(crate) may_condense: bool,
 }
@@ -93,6 +97,14 @@ impl<'a> Sight<'a> {
     pub fn amount_edited(&self, index: usize, edits: &[Edit]) -> Option<Millitokens> {
         let edited = edit_message(self.format, self.message(index), edits).ok()?;
         Some(count_message(self.counter, &edited))
+    }
+
+    /// What has to stand between two messages that become neighbours costs this much. No `before` means the start.
+    #[must_use]
+    pub fn seam_amount(&self, before: Option<usize>, after: usize) -> Millitokens {
+        let before = before.map(|index| self.message(index).shape());
+        let markers = bridges(self.format.wire(), before, self.summary, Some(self.message(after).shape()));
+        markers.into_iter().flatten().map(|_| self.marker).sum()
     }
 
     /// The factor by which a caller's own figure differs from ours.

@@ -203,13 +203,15 @@ struct Draft<'a> {
     /// What is left, collected only once something has to go.
     left: Option<Vec<&'a Unit>>,
     total: Millitokens,
+    /// What messages cost that the plan edits.
+    edited: BTreeMap<usize, Millitokens>,
     scale: Factor,
     budget: Budget,
 }
 
 impl<'a> Draft<'a> {
     fn new(plan: Plan, sight: &'a Sight<'a>, total: Millitokens, scale: Factor, budget: Budget) -> Self {
-        Self { plan, sight, left: None, total, scale, budget }
+        Self { plan, sight, left: None, total, edited: BTreeMap::new(), scale, budget }
     }
 
     fn left(&mut self) -> &mut Vec<&'a Unit> {
@@ -221,7 +223,23 @@ impl<'a> Draft<'a> {
     }
 
     fn fits(&self) -> bool {
-        !self.budget.is_exceeded_by(self.sight.tokens(self.total.scaled(self.scale)))
+        self.fits_with(self.total)
+    }
+
+    fn fits_with(&self, total: Millitokens) -> bool {
+        !self.budget.is_exceeded_by(self.sight.tokens((total + self.seams()).scaled(self.scale)))
+    }
+
+    /// What has to be put where units left. O(units), paid only by a cut.
+    fn seams(&self) -> Millitokens {
+        let units = self.left.as_deref().unwrap_or_default();
+        if self.plan.evict.is_empty() {
+            return Millitokens::ZERO;
+        }
+        let starts = units.iter().map(|unit| unit.range.start);
+        let ends = std::iter::once(None).chain(units.iter().map(|unit| Some(unit.range.end)));
+        let seams = ends.zip(starts).filter(|(end, start)| end.unwrap_or(0) != *start);
+        seams.map(|(end, start)| self.sight.seam_amount(end.map(|end| end - 1), start)).sum()
     }
 
     /// Keeps the first message and the newest units with at least three messages; a summary is to cover the rest.
@@ -285,7 +303,10 @@ impl<'a> Draft<'a> {
     fn drop_units(&mut self, units: Range<usize>) -> usize {
         let dropped: Vec<_> = self.left().drain(units).collect();
         for unit in &dropped {
-            self.total = self.total.saturating_sub(self.sight.amount(unit.range.clone()));
+            for index in unit.range.clone() {
+                self.total = self.total.saturating_sub(self.amount(index));
+            }
+            self.plan.edits.retain(|edit| !unit.range.contains(&edit.index));
             self.plan.evict.push(unit.range.clone());
         }
         dropped.iter().map(|unit| unit.len()).sum()
@@ -312,21 +333,25 @@ impl<'a> Draft<'a> {
             return;
         };
         let earlier: Vec<Edit> = self.plan.edits.iter().filter(|edit| edit.index == index).cloned().collect();
-        let before = self.sight.amount_edited(index, &earlier);
         for keep_chars in [self.chars_that_fit(chars), OVERSIZED_CHARS as usize] {
             let edit = Edit { index, part, change: Change::Clip { keep_chars } };
             let edits: Vec<Edit> = earlier.iter().cloned().chain([edit.clone()]).collect();
-            let (Some(before), Some(after)) = (before, self.sight.amount_edited(index, &edits)) else {
+            let Some(amount) = self.sight.amount_edited(index, &edits) else {
                 return;
             };
-            let total = self.total.saturating_sub(before) + after;
-            let fits = !self.budget.is_exceeded_by(self.sight.tokens(total.scaled(self.scale)));
-            if fits || keep_chars <= OVERSIZED_CHARS as usize {
+            let total = self.total.saturating_sub(self.amount(index)) + amount;
+            if self.fits_with(total) || keep_chars <= OVERSIZED_CHARS as usize {
                 self.total = total;
+                self.edited.insert(index, amount);
                 self.plan.edits.push(edit);
                 return;
             }
         }
+    }
+
+    /// What a message costs under the plan so far.
+    fn amount(&self, index: usize) -> Millitokens {
+        self.edited.get(&index).copied().unwrap_or_else(|| self.sight.amount(index..index + 1))
     }
 
     /// A first guess from four characters a token, with room for the marker.
@@ -345,11 +370,11 @@ impl<'a> Draft<'a> {
         let floor = units.first().into_iter().chain(units.last().filter(|_| units.len() > 1));
         let ranges: Vec<_> = floor.map(|unit| unit.range.clone()).collect();
         let indices = ranges.into_iter().flatten();
-        let tokens_of = |index: usize| sight.tokens(sight.amount(index..index + 1).scaled(self.scale));
+        let tokens_of = |index: usize| sight.tokens(self.amount(index).scaled(self.scale));
         let largest_index = indices.max_by_key(|index| tokens_of(*index)).unwrap_or(0);
         let largest_tokens = if sight.log_len() == 0 { 0 } else { tokens_of(largest_index) };
         Overflow {
-            floor_tokens: sight.tokens(self.total.scaled(self.scale)),
+            floor_tokens: sight.tokens((self.total + self.seams()).scaled(self.scale)),
             allowed_tokens: self.budget.allowed_tokens(),
             largest_index,
             largest_tokens,

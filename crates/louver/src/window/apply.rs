@@ -8,12 +8,12 @@ use crate::count::count_message;
 use crate::edit::{Change, Edit, edit_message};
 use crate::plan::{Overflow, Plan};
 use crate::unit::Unit;
-use crate::wire::{Message, PartKind, Role, Shape};
+use crate::wire::{Message, PartKind, Role, Shape, Wire};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// What a marker says.
-const MARKER: &str = "[Earlier messages were left out]";
+pub(super) const MARKER: &str = "[Earlier messages were left out]";
 
 impl ConversationWindow {
     /// Puts a message into the unit of an earlier one.
@@ -133,17 +133,9 @@ impl ConversationWindow {
         let after = self.entries.get(next).map(|entry| entry.current().shape().clone());
         let summary = self.synthetics.iter().find(|s| s.before == next && s.kind == SyntheticKind::Summary);
         let summary = summary.map(|synthetic| synthetic.message.shape().clone());
-        let roles = match &summary {
-            Some(summary) => [
-                (SyntheticKind::Opening, wire.bridge(before.as_ref(), Some(summary))),
-                (SyntheticKind::Marker, bridge_to(wire, Some(summary), after.as_ref())),
-            ],
-            None => [
-                (SyntheticKind::Opening, None),
-                (SyntheticKind::Marker, bridge_to(wire, before.as_ref(), after.as_ref())),
-            ],
-        };
-        for (kind, role) in roles {
+        let roles = bridges(wire, before.as_ref(), summary.as_ref(), after.as_ref());
+        let kinds = [SyntheticKind::Opening, SyntheticKind::Marker];
+        for (kind, role) in kinds.into_iter().zip(roles) {
             if let Some(role) = role {
                 self.insert_ours(kind, role, MARKER, next);
             }
@@ -278,9 +270,17 @@ impl ConversationWindow {
     }
 }
 
-/// The end of a history needs no bridge: what comes next is not known yet.
-fn bridge_to(wire: &dyn crate::wire::Wire, before: Option<&Shape>, after: Option<&Shape>) -> Option<Role> {
-    after.and_then(|after| wire.bridge(before, Some(after)))
+/// The roles of what has to stand before a summary and at the end of the seam. The end of a history needs nothing: what
+/// comes next is not known yet.
+pub(crate) fn bridges(
+    wire: &dyn Wire,
+    before: Option<&Shape>,
+    summary: Option<&Shape>,
+    after: Option<&Shape>,
+) -> [Option<Role>; 2] {
+    let opening = summary.and_then(|summary| wire.bridge(before, Some(summary)));
+    let marker = after.and_then(|after| wire.bridge(summary.or(before), Some(after)));
+    [opening, marker]
 }
 
 fn thinking_edits(index: usize, shape: &Shape) -> Vec<Edit> {

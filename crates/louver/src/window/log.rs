@@ -44,6 +44,13 @@ impl Log {
         let events = starts.chain([messages.len()]).map(|at| (at, Event::Fitted)).collect();
         Self { messages, events }
     }
+
+    /// A list about which one decision is made, at its end.
+    #[must_use]
+    pub fn decided_once(messages: Vec<Arc<Message>>) -> Self {
+        let events = vec![(messages.len(), Event::Fitted)];
+        Self { messages, events }
+    }
 }
 
 impl ConversationWindow {

@@ -7,6 +7,8 @@ mod view;
 pub use log::{Event, Log};
 pub use view::{Origin, Sent, SyntheticKind, View};
 
+pub(crate) use apply::bridges;
+
 use crate::budget::Budget;
 use crate::catalog::ThinkingBinding;
 use crate::condense::{CondenseJob, Condenser, Outcome, Summary};
@@ -16,7 +18,7 @@ use crate::policy::{Policy, Row, Settings, SettingsError};
 use crate::sight::Sight;
 use crate::tokens::{Calibration, Counter, Millitokens};
 use crate::unit::{Place, Unit, UnitTracker};
-use crate::wire::{Format, Message};
+use crate::wire::{Format, Message, Role};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -113,6 +115,8 @@ pub struct ConversationWindow {
     /// Thinking before this index is gone already.
     thinking_stripped: usize,
     head_end: usize,
+    /// What one marker costs.
+    marker: Millitokens,
     fitted_at: Option<(usize, usize)>,
 }
 
@@ -174,7 +178,10 @@ impl ConversationWindow {
     /// An unknown policy, or settings it cannot work with.
     pub fn new(config: WindowConfig) -> Result<Self, SettingsError> {
         let policy = Row::find(&config.policy)?.build(&config.settings)?;
+        let marker = Message::synthetic(config.format, Role::User, apply::MARKER);
+        let marker = marker.map_or(Millitokens::ZERO, |message| count_message(&*config.counter, &message));
         Ok(Self {
+            marker,
             tracker: UnitTracker::new(config.format),
             condenser: Condenser::new(config.custom_condensing_prompt.clone()),
             config,
@@ -335,6 +342,8 @@ impl ConversationWindow {
             counter: &*self.config.counter,
             calibration: &self.calibration,
             budget: self.config.settings.budget,
+            marker: self.marker,
+            summary: self.synthetics.iter().find(|s| s.kind == SyntheticKind::Summary).map(|s| s.message.shape()),
             may_condense: self.condenser.may_ask(self.entries.len()),
         };
         self.policy.plan(&sight)
