@@ -19,6 +19,7 @@ pub mod legality;
 pub mod plan;
 pub mod policy;
 pub mod report;
+pub mod seeds;
 pub mod sight;
 pub mod tokens;
 pub mod trim;

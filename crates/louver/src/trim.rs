@@ -98,12 +98,7 @@ type Fitted = (ConversationWindow, Result<crate::window::Fit, Overflow>);
 
 fn fitted(row: &Row, config: WindowConfig, body: &Body) -> Result<Fitted, SettingsError> {
     let messages = body.messages().to_vec();
-    let log = if row.always_folds {
-        Log::of_transcript(messages)
-    } else {
-        let end = messages.len();
-        Log { messages, events: vec![(end, crate::window::Event::Fitted)] }
-    };
+    let log = if row.always_folds { Log::of_transcript(messages) } else { Log::decided_once(messages) };
     ConversationWindow::rebuild(config, log)
 }
 
