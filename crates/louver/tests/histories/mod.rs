@@ -1,0 +1,186 @@
+//! Random histories of every format, tidy and untidy.
+
+use louver::wire::{Format, Message};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// One step of a conversation, in words that every format has.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    User(usize),
+    Assistant(usize),
+    Calls { thinking: bool, calls: Vec<Call>, is_split: bool },
+    Orphan,
+    System,
+}
+
+/// A tool call and the size of its answer; no size means that it was never answered.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    id: u8,
+    answer: Option<usize>,
+}
+
+/// A conversation as a person and an agent would have it, with the accidents that real ones hold.
+pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
+    prop_oneof![
+        3 => prop::collection::vec(tidy_step(), 0..24),
+        1 => prop::collection::vec(any_step(), 0..24),
+    ]
+    .prop_map(|mut steps| {
+        steps.insert(0, Step::User(40));
+        steps
+    })
+}
+
+fn tidy_step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        2 => (1..400usize).prop_map(Step::User),
+        1 => (1..400usize).prop_map(Step::Assistant),
+        4 => (any::<bool>(), prop::collection::vec(call(true), 1..4), any::<bool>()).prop_map(|(thinking, mut calls, is_split)| {
+            // Providers give parallel calls distinct ids, though ids come again later.
+            calls.sort_by_key(|call| call.id);
+            calls.dedup_by_key(|call| call.id);
+            Step::Calls { thinking, calls, is_split }
+        }),
+    ]
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        2 => (0..400usize).prop_map(Step::User),
+        2 => (0..400usize).prop_map(Step::Assistant),
+        4 => (any::<bool>(), prop::collection::vec(call(false), 1..4), any::<bool>())
+            .prop_map(|(thinking, calls, is_split)| Step::Calls { thinking, calls, is_split }),
+        1 => Just(Step::Orphan),
+        1 => Just(Step::System),
+    ]
+}
+
+fn call(is_answered: bool) -> impl Strategy<Value = Call> {
+    let size = prop_oneof![4 => 1..800usize, 1 => 3_000..9_000usize];
+    let answer = if is_answered { size.prop_map(Some).boxed() } else { prop::option::weighted(0.8, size).boxed() };
+    (0..6u8, answer).prop_map(|(id, answer)| Call { id, answer })
+}
+
+/// The steps in a format's own words.
+pub(crate) fn render(format: Format, steps: &[Step]) -> Vec<Arc<Message>> {
+    let values = steps.iter().enumerate().flat_map(|(number, step)| match format {
+        Format::Anthropic => anthropic(number, step),
+        Format::OpenAiChat => openai_chat(number, step),
+        Format::OpenAiResponses => openai_responses(number, step),
+        Format::Gemini => gemini(number, step),
+    });
+    values.map(|value| Arc::new(Message::parse(format, &value.to_string()).unwrap())).collect()
+}
+
+fn words(number: usize, length: usize) -> String {
+    format!("{number} lorem/ipsum_{number}.rs \"é\" ").chars().cycle().take(length).collect()
+}
+
+fn id(call: &Call) -> String {
+    format!("call_{}", call.id)
+}
+
+fn anthropic(number: usize, step: &Step) -> Vec<Value> {
+    let text = |length| json!([{ "type": "text", "text": words(number, length) }]);
+    match step {
+        Step::User(length) => vec![json!({ "role": "user", "content": words(number, *length) })],
+        Step::Assistant(length) => vec![json!({ "role": "assistant", "content": text(*length) })],
+        Step::System => vec![json!({ "role": "system", "content": text(9) })],
+        Step::Orphan => {
+            vec![json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "x", "content": "?" }] })]
+        }
+        Step::Calls { thinking, calls, is_split } => {
+            let thought = thinking.then(|| json!({ "type": "thinking", "thinking": "Hm.", "signature": "c2ln" }));
+            let uses = calls
+                .iter()
+                .map(|call| json!({ "type": "tool_use", "id": id(call), "name": "read", "input": { "path": "a.rs" } }));
+            let results: Vec<Value> = answered(calls)
+                .map(|(call, size)| json!({ "type": "tool_result", "tool_use_id": id(call), "content": words(number, size) }))
+                .collect();
+            let content: Vec<Value> = thought.into_iter().chain(uses).collect();
+            let groups = results.chunks(if *is_split { 1 } else { 99 });
+            let users = groups.map(|group| json!({ "role": "user", "content": group }));
+            std::iter::once(json!({ "role": "assistant", "content": content })).chain(users).collect()
+        }
+    }
+}
+
+fn answered(calls: &[Call]) -> impl Iterator<Item = (&Call, usize)> {
+    calls.iter().filter_map(|call| call.answer.map(|size| (call, size)))
+}
+
+fn openai_chat(number: usize, step: &Step) -> Vec<Value> {
+    match step {
+        Step::User(length) => vec![json!({ "role": "user", "content": words(number, *length) })],
+        Step::Assistant(length) => vec![json!({ "role": "assistant", "content": words(number, *length) })],
+        Step::System => vec![json!({ "role": "system", "content": "Be brief." })],
+        Step::Orphan => vec![json!({ "role": "tool", "tool_call_id": "x", "content": "?" })],
+        Step::Calls { calls, .. } => {
+            let made: Vec<Value> = calls
+                .iter()
+                .map(|call| json!({ "id": id(call), "type": "function", "function": { "name": "read", "arguments": "{\"path\":\"a.rs\"}" } }))
+                .collect();
+            let results = answered(calls).map(
+                |(call, size)| json!({ "role": "tool", "tool_call_id": id(call), "content": words(number, size) }),
+            );
+            std::iter::once(json!({ "role": "assistant", "content": null, "tool_calls": made }))
+                .chain(results)
+                .collect()
+        }
+    }
+}
+
+fn openai_responses(number: usize, step: &Step) -> Vec<Value> {
+    match step {
+        Step::User(length) => vec![json!({ "role": "user", "content": words(number, *length) })],
+        Step::Assistant(length) => vec![
+            json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": words(number, *length) }] }),
+        ],
+        Step::System => vec![json!({ "role": "developer", "content": "Be brief." })],
+        Step::Orphan => vec![json!({ "type": "function_call_output", "call_id": "x", "output": "?" })],
+        Step::Calls { thinking, calls, is_split } => {
+            let reasoning =
+                thinking.then(|| json!({ "type": "reasoning", "id": format!("rs_{number}"), "summary": [] }));
+            let call_item = |call: &Call| json!({ "type": "function_call", "call_id": id(call), "name": "read", "arguments": "{}" });
+            let output = |(call, size): (&Call, usize)| json!({ "type": "function_call_output", "call_id": id(call), "output": words(number, size) });
+            let mut items: Vec<Value> = reasoning.into_iter().collect();
+            if *is_split {
+                for call in calls {
+                    items.push(call_item(call));
+                    items.extend(call.answer.map(|size| output((call, size))));
+                }
+            } else {
+                items.extend(calls.iter().map(call_item));
+                items.extend(answered(calls).map(output));
+            }
+            items
+        }
+    }
+}
+
+fn gemini(number: usize, step: &Step) -> Vec<Value> {
+    match step {
+        Step::User(length) => vec![json!({ "role": "user", "parts": [{ "text": words(number, *length) }] })],
+        Step::Assistant(length) => vec![json!({ "role": "model", "parts": [{ "text": words(number, *length) }] })],
+        Step::System => vec![json!({ "role": "user", "parts": [] })],
+        Step::Orphan => {
+            vec![
+                json!({ "role": "user", "parts": [{ "functionResponse": { "name": "x", "response": { "output": "?" } } }] }),
+            ]
+        }
+        Step::Calls { calls, .. } => {
+            let made: Vec<Value> = calls
+                .iter()
+                .map(|_| json!({ "functionCall": { "name": "read", "args": { "path": "a.rs" } } }))
+                .collect();
+            let results: Vec<Value> = answered(calls)
+                .map(|(_, size)| json!({ "functionResponse": { "name": "read", "response": { "output": words(number, size) } } }))
+                .collect();
+            let answer = (!results.is_empty()).then(|| json!({ "role": "user", "parts": results }));
+            std::iter::once(json!({ "role": "model", "parts": made })).chain(answer).collect()
+        }
+    }
+}
