@@ -1,0 +1,85 @@
+//! Responses lets an output come long after its call.
+
+use louver::unit::units_of;
+use louver::window::{ConversationWindow, WindowConfig};
+use louver::wire::{Format, History, Message};
+use serde_json::{Value, json};
+
+fn item(value: &Value) -> Message {
+    Message::parse(Format::OpenAiResponses, &value.to_string()).unwrap()
+}
+
+fn call(id: &str) -> Message {
+    item(&json!({ "type": "function_call", "call_id": id, "name": "run", "arguments": "{}" }))
+}
+
+fn output(id: &str) -> Message {
+    item(&json!({ "type": "function_call_output", "call_id": id, "output": "done" }))
+}
+
+fn user(text: &str) -> Message {
+    item(&json!({ "role": "user", "content": text }))
+}
+
+fn window(preserve_first_n: usize) -> ConversationWindow {
+    let mut config = WindowConfig::new(Format::OpenAiResponses, "messages");
+    config.settings.messages.max_messages = 4;
+    config.settings.messages.preserve_first_n = preserve_first_n;
+    config.settings.messages.preserve_last_n = 1;
+    ConversationWindow::new(config).unwrap()
+}
+
+fn kept(window: &ConversationWindow) -> Vec<usize> {
+    window.view().iter().filter_map(|sent| sent.origin.index()).collect()
+}
+
+fn is_legal(window: &ConversationWindow) -> bool {
+    let history = History::of(window.view().iter().map(|sent| sent.message));
+    Format::OpenAiResponses.wire().check(&history).is_empty()
+}
+
+#[test]
+fn a_late_answer_glues_everything_back_to_its_call() {
+    let messages = [user("Go."), call("a"), user("Wait."), output("a"), user("Well?")];
+    let units: Vec<_> = units_of(Format::OpenAiResponses, &messages).collect();
+    assert_eq!(units, [0..1, 1..4, 4..5]);
+}
+
+#[test]
+fn an_aborted_call_glues_nothing() {
+    let messages = [user("Go."), call("a"), user("No, stop."), call("a"), output("a")];
+    let units: Vec<_> = units_of(Format::OpenAiResponses, &messages).collect();
+    assert_eq!(units, [0..1, 1..2, 2..3, 3..5]);
+}
+
+#[test]
+fn the_answer_to_a_call_that_has_left_leaves_too() {
+    let mut window = window(1);
+    for message in [user("Go."), call("a"), user("1"), user("2"), user("3"), user("4"), user("5")] {
+        window.push(message);
+    }
+    window.fit().unwrap();
+    assert_eq!(kept(&window), [0, 4, 5, 6]);
+    window.push(output("a"));
+    window.push(user("6"));
+    window.fit().unwrap();
+    assert!(is_legal(&window));
+    assert!(!kept(&window).contains(&7));
+    assert!(window.evicted().any(|(index, _)| index == 7), "it can be had back");
+}
+
+#[test]
+fn the_answer_to_a_call_in_the_head_stays_with_it() {
+    let mut window = window(2);
+    for message in [user("Go."), call("a"), user("1"), user("2"), user("3"), user("4"), user("5")] {
+        window.push(message);
+    }
+    window.fit().unwrap();
+    window.push(output("a"));
+    for number in 6..12 {
+        window.push(user(&number.to_string()));
+        window.fit().unwrap();
+    }
+    assert!(is_legal(&window));
+    assert!(kept(&window).starts_with(&[0, 1, 7]), "{:?}", kept(&window));
+}

@@ -1,0 +1,63 @@
+//! Thinking behind a cut.
+
+use louver::catalog::{Catalog, ThinkingBinding};
+use louver::policy::Settings;
+use louver::tokens::Chars4;
+use louver::trim::{TrimOptions, Trimmed, trim};
+use louver::wire::Body;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+fn thought(number: usize) -> Value {
+    json!({ "type": "thinking", "thinking": format!("Hm, {number}."), "signature": "c2lnbmF0dXJl" })
+}
+
+fn history(model: &str) -> Body {
+    let mut messages = vec![json!({ "role": "user", "content": "Fix the test." })];
+    for number in 0..6 {
+        let id = format!("toolu_{number}");
+        let call = json!({ "type": "tool_use", "id": id, "name": "read", "input": {} });
+        messages.push(json!({ "role": "assistant", "content": [thought(number), call] }));
+        messages.push(
+            json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": id, "content": "ok" }] }),
+        );
+    }
+    messages.push(json!({ "role": "assistant", "content": [thought(6)] }));
+    messages.push(json!({ "role": "user", "content": "Go on." }));
+    Body::parse(&json!({ "model": model, "max_tokens": 100, "messages": messages }).to_string(), None).unwrap()
+}
+
+fn trimmed(model: &str, max_messages: usize) -> Trimmed {
+    let mut settings = Settings::default();
+    settings.messages.max_messages = max_messages;
+    settings.messages.preserve_last_n = 2;
+    let found = Catalog::builtin().find(model).unwrap();
+    let options =
+        TrimOptions { policy: "messages", settings, counter: Arc::new(Chars4::default()), model: Some(&found.model) };
+    trim(&history(model), options).unwrap()
+}
+
+#[test]
+fn a_model_that_binds_thinking_gets_none_behind_a_cut() {
+    let trimmed = trimmed("claude-sonnet-5-5", 7);
+    assert!(!trimmed.json.contains("\"thinking\""), "{}", trimmed.json);
+    assert!(!trimmed.report.edited.is_empty());
+    assert!(trimmed.json.contains("\"toolu_5\""), "the calls stay");
+    let body = Body::parse(&trimmed.json, None).unwrap();
+    assert_eq!(louver::legality::check(&body), [], "a message of thinking alone is not left empty");
+}
+
+#[test]
+fn without_a_cut_thinking_stays_as_it_is() {
+    let trimmed = trimmed("claude-sonnet-5-5", 100);
+    assert_eq!(trimmed.json, history("claude-sonnet-5-5").text());
+}
+
+#[test]
+fn a_model_that_forbids_stripping_an_open_turn_keeps_all_thinking() {
+    let found = Catalog::builtin().find("claude-sonnet-4-5").unwrap();
+    assert_eq!(found.model.traits.thinking, ThinkingBinding::OpenTurn);
+    let trimmed = trimmed("claude-sonnet-4-5", 7);
+    assert_eq!(trimmed.json.matches("\"type\":\"thinking\"").count(), 3);
+    assert_eq!(trimmed.report.edited, [0usize; 0]);
+}
