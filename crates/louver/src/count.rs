@@ -11,7 +11,7 @@ use crate::wire::{Body, MediaKind, Message, Part, PartKind};
 /// use louver::wire::{Format, Message};
 ///
 /// let message = Message::parse(Format::OpenAiChat, r#"{"role":"user","content":"Hello world"}"#).unwrap();
-/// assert_eq!(count_message(&Chars4::default(), &message).ceil_tokens(), 3);
+/// assert_eq!(count_message(&Chars4, &message).ceil_tokens(), 3);
 /// ```
 #[must_use]
 pub fn count_message(counter: &dyn Counter, message: &Message) -> Millitokens {

@@ -54,6 +54,8 @@ pub enum Trigger {
     TokenLimit,
     /// The share of the window at which condensing starts.
     CondenseThreshold,
+    /// Tool results that are older than those to keep.
+    OldResults,
 }
 
 /// What a policy promises of the view.

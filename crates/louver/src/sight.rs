@@ -20,6 +20,8 @@ pub struct Sight<'a> {
     /// Kept messages and synthetic ones.
     pub(crate) sent: Millitokens,
     pub(crate) overhead: Millitokens,
+    /// Everything in the log as it came in.
+    pub(crate) logged: Millitokens,
     pub(crate) counter: &'a dyn Counter,
     pub(crate) calibration: &'a Calibration,
     pub(crate) budget: Option<Budget>,
@@ -66,6 +68,12 @@ impl<'a> Sight<'a> {
     #[must_use]
     pub fn total(&self) -> Millitokens {
         self.sent + self.overhead
+    }
+
+    /// What sending everything would cost: system, tools, the whole log as it came in.
+    #[must_use]
+    pub fn log_total(&self) -> Millitokens {
+        self.logged + self.overhead
     }
 
     /// System and tools.

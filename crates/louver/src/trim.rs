@@ -57,7 +57,7 @@ pub enum TrimError {
 /// let mut settings = Settings::default();
 /// settings.messages.max_messages = 2;
 /// settings.messages.preserve_last_n = 1;
-/// let options = TrimOptions { policy: "messages", settings, counter: Arc::new(Chars4::default()), model: None };
+/// let options = TrimOptions { policy: "messages", settings, counter: Arc::new(Chars4), model: None };
 /// let trimmed = trim(&body, options)?;
 /// assert_eq!(trimmed.report.kept, [0, 3]);
 /// assert_eq!(trimmed.json, r#"[{"role":"system","content":"Be brief."}, {"role":"user","content":"Bye"}]"#);

@@ -1,5 +1,7 @@
 //! Responses lets an output come long after its call.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking and says what it skips")]
+
 use louver::unit::units_of;
 use louver::window::{ConversationWindow, WindowConfig};
 use louver::wire::{Format, History, Message};

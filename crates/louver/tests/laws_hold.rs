@@ -1,5 +1,7 @@
 //! The laws, for every policy and format, over random histories.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking and says what it skips")]
+
 mod histories;
 mod laws;
 
@@ -7,7 +9,7 @@ use histories::{render, steps};
 use laws::{hold, policies};
 use louver::budget::Budget;
 use louver::catalog::ThinkingBinding;
-use louver::policy::{MessagesConfig, Settings};
+use louver::policy::{MessagesConfig, ObservationsConfig, Settings};
 use louver::window::WindowConfig;
 use louver::wire::Format;
 use proptest::prelude::*;
@@ -19,6 +21,8 @@ fn settings() -> impl Strategy<Value = Settings> {
     (messages, 400..8_000u64).prop_map(|(messages, window)| Settings {
         messages,
         budget: Some(Budget::new(window, Some(50)).unwrap()),
+        clear_tools: ObservationsConfig { trigger_tokens: window / 2, keep: 3 },
+        mask: ObservationsConfig { trigger_tokens: 0, keep: 2 },
         ..Settings::default()
     })
 }

@@ -1,5 +1,7 @@
 //! Thinking behind a cut.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking and says what it skips")]
+
 use louver::catalog::{Catalog, ThinkingBinding};
 use louver::policy::Settings;
 use louver::tokens::Chars4;
@@ -32,8 +34,7 @@ fn trimmed(model: &str, max_messages: usize) -> Trimmed {
     settings.messages.max_messages = max_messages;
     settings.messages.preserve_last_n = 2;
     let found = Catalog::builtin().find(model).unwrap();
-    let options =
-        TrimOptions { policy: "messages", settings, counter: Arc::new(Chars4::default()), model: Some(&found.model) };
+    let options = TrimOptions { policy: "messages", settings, counter: Arc::new(Chars4), model: Some(&found.model) };
     trim(&history(model), options).unwrap()
 }
 

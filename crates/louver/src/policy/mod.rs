@@ -3,10 +3,16 @@
 //! To add one: a file beside these, and a row in [`TABLE`].
 
 mod both;
+mod draft;
+mod everything;
+mod full_cut;
 mod messages;
+mod newest;
+mod observations;
 mod tokens;
 
 pub use messages::MessagesConfig;
+pub use observations::ObservationsConfig;
 pub use tokens::{
     Decision, MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD, TokensConfig, decide, effective_threshold,
     messages_to_drop,
@@ -31,14 +37,30 @@ pub trait Policy: Debug + Send + Sync {
 }
 
 /// Everything a policy may be told; each reads what concerns it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// The message window's.
     pub messages: MessagesConfig,
     /// The token window's.
     pub tokens: TokensConfig,
+    /// What `clear-tools` does.
+    pub clear_tools: ObservationsConfig,
+    /// What `mask` does.
+    pub mask: ObservationsConfig,
     /// The context window, for policies that count tokens.
     pub budget: Option<Budget>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            messages: MessagesConfig::default(),
+            tokens: TokensConfig::default(),
+            clear_tools: ObservationsConfig::CLEAR_TOOLS,
+            mask: ObservationsConfig::MASK,
+            budget: None,
+        }
+    }
 }
 
 /// Settings that a policy cannot work with.
@@ -91,6 +113,41 @@ pub const TABLE: &[Row] = &[
         needs_budget: true,
         always_folds: false,
         build: both::build,
+    },
+    Row {
+        name: "everything",
+        summary: "no window: everything is sent, whatever it costs",
+        needs_budget: false,
+        always_folds: false,
+        build: everything::build,
+    },
+    Row {
+        name: "newest",
+        summary: "the newest messages that fit, behind the system messages; slides at every request once full",
+        needs_budget: true,
+        always_folds: false,
+        build: newest::build,
+    },
+    Row {
+        name: "clear-tools",
+        summary: "beyond 100,000 tokens all but the three newest tool results become a placeholder",
+        needs_budget: false,
+        always_folds: false,
+        build: observations::build_clear_tools,
+    },
+    Row {
+        name: "mask",
+        summary: "all but the ten newest tool results become a placeholder, at every request",
+        needs_budget: false,
+        always_folds: false,
+        build: observations::build_mask,
+    },
+    Row {
+        name: "full-cut",
+        summary: "cut only when full, down to half; the first message and the newest stay",
+        needs_budget: true,
+        always_folds: false,
+        build: full_cut::build,
     },
 ];
 

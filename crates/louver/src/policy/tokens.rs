@@ -1,15 +1,14 @@
 //! At most so many tokens: when the window is full, half of the messages after the first leave.
 
+use super::draft::Draft;
 use super::{Policy, Settings, SettingsError};
 use crate::budget::Budget;
-use crate::edit::{Change, Edit};
 use crate::plan::{Bound, Overflow, Plan, Trigger};
 use crate::sight::Sight;
 use crate::tokens::{Factor, Millitokens};
 use crate::unit::Unit;
 use crate::wire::PartKind;
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 /// The lowest threshold a profile may set, in percent of the window.
 pub const MIN_CONDENSE_THRESHOLD: i64 = 50;
@@ -19,8 +18,6 @@ pub const MAX_CONDENSE_THRESHOLD: i64 = 100;
 const KEPT_BEHIND_SUMMARY: usize = 3;
 /// File-writing turns right before the kept end that stay with it.
 const WRITES_KEPT: usize = 3;
-/// Tool output beyond this many characters may be clipped when dropping messages was not enough.
-const OVERSIZED_CHARS: u32 = 2_000;
 
 /// The settings of the token window.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,12 +158,12 @@ impl Tokens {
         }
         match decide(&self.config, self.budget, context_tokens) {
             Decision::Keep => {}
-            Decision::Truncate => draft.truncate(context_tokens)?,
+            Decision::Truncate => draft.truncate()?,
             Decision::Condense(trigger) => {
                 draft.plan.trigger = Some(trigger);
                 draft.condense();
                 if self.budget.is_exceeded_by(context_tokens) {
-                    draft.truncate(context_tokens)?;
+                    draft.truncate()?;
                 }
             }
         }
@@ -196,52 +193,8 @@ impl Tokens {
     }
 }
 
-/// A plan in the making: what is left of the view, and what it costs.
-struct Draft<'a> {
-    plan: Plan,
-    sight: &'a Sight<'a>,
-    /// What is left, collected only once something has to go.
-    left: Option<Vec<&'a Unit>>,
-    total: Millitokens,
-    /// What messages cost that the plan edits.
-    edited: BTreeMap<usize, Millitokens>,
-    scale: Factor,
-    budget: Budget,
-}
-
+/// What the token window does to a draft.
 impl<'a> Draft<'a> {
-    fn new(plan: Plan, sight: &'a Sight<'a>, total: Millitokens, scale: Factor, budget: Budget) -> Self {
-        Self { plan, sight, left: None, total, edited: BTreeMap::new(), scale, budget }
-    }
-
-    fn left(&mut self) -> &mut Vec<&'a Unit> {
-        let (sight, plan) = (self.sight, &self.plan);
-        self.left.get_or_insert_with(|| {
-            // A late answer stays with its call, so only units without an owner are ours to drop.
-            sight.units().iter().filter(|unit| unit.owner.is_none() && !plan.evicts(unit.range.start)).collect()
-        })
-    }
-
-    fn fits(&self) -> bool {
-        self.fits_with(self.total)
-    }
-
-    fn fits_with(&self, total: Millitokens) -> bool {
-        !self.budget.is_exceeded_by(self.sight.tokens((total + self.seams()).scaled(self.scale)))
-    }
-
-    /// What has to be put where units left. O(units), paid only by a cut.
-    fn seams(&self) -> Millitokens {
-        let units = self.left.as_deref().unwrap_or_default();
-        if self.plan.evict.is_empty() {
-            return Millitokens::ZERO;
-        }
-        let starts = units.iter().map(|unit| unit.range.start);
-        let ends = std::iter::once(None).chain(units.iter().map(|unit| Some(unit.range.end)));
-        let seams = ends.zip(starts).filter(|(end, start)| end.unwrap_or(0) != *start);
-        seams.map(|(end, start)| self.sight.seam_amount(end.map(|end| end - 1), start)).sum()
-    }
-
     /// Keeps the first message and the newest units with at least three messages; a summary is to cover the rest.
     fn condense(&mut self) {
         let sight = self.sight;
@@ -267,17 +220,11 @@ impl<'a> Draft<'a> {
     }
 
     /// Halves until it fits, then clips, then drops all but the first message and the last turn.
-    fn truncate(&mut self, context_tokens: u64) -> Result<(), Overflow> {
+    fn truncate(&mut self) -> Result<(), Overflow> {
         self.plan.trigger.get_or_insert(Trigger::TokenLimit);
         self.plan.head_end = self.left().first().map_or(0, |unit| unit.range.end);
-        // The seeds decide by the caller's figure, so the first pass runs even where our own count would fit.
-        let mut must_drop = self.budget.is_exceeded_by(context_tokens);
-        while must_drop || !self.fits() {
-            must_drop = false;
-            if self.drop_fraction(0.5) == 0 {
-                break;
-            }
-        }
+        // The decision was made by the caller's figure, so the first pass runs even where our own count would fit.
+        while self.drop_fraction(0.5) > 0 && !self.fits() {}
         self.clip_until_it_fits();
         while !self.fits() && self.left().len() > 2 {
             self.drop_units(1..2);
@@ -299,94 +246,6 @@ impl<'a> Draft<'a> {
         }
         self.drop_units(1..end)
     }
-
-    fn drop_units(&mut self, units: Range<usize>) -> usize {
-        let dropped: Vec<_> = self.left().drain(units).collect();
-        for unit in &dropped {
-            for index in unit.range.clone() {
-                self.total = self.total.saturating_sub(self.amount(index));
-            }
-            self.plan.edits.retain(|edit| !unit.range.contains(&edit.index));
-            self.plan.evict.push(unit.range.clone());
-        }
-        dropped.iter().map(|unit| unit.len()).sum()
-    }
-
-    /// Oldest first, each as little as needed.
-    fn clip_until_it_fits(&mut self) {
-        let sight = self.sight;
-        let ranges: Vec<_> = self.left().iter().map(|unit| unit.range.clone()).collect();
-        for index in ranges.into_iter().flatten() {
-            for part in 0..sight.message(index).shape().parts.len() {
-                if self.fits() {
-                    return;
-                }
-                self.clip(index, part);
-            }
-        }
-    }
-
-    /// Cuts one tool output to what would make the whole fit, but not below [`OVERSIZED_CHARS`].
-    fn clip(&mut self, index: usize, part: usize) {
-        let message = self.sight.message(index);
-        let Some(chars) = clippable_chars(message.shape(), part) else {
-            return;
-        };
-        let earlier: Vec<Edit> = self.plan.edits.iter().filter(|edit| edit.index == index).cloned().collect();
-        for keep_chars in [self.chars_that_fit(chars), OVERSIZED_CHARS as usize] {
-            let edit = Edit { index, part, change: Change::Clip { keep_chars } };
-            let edits: Vec<Edit> = earlier.iter().cloned().chain([edit.clone()]).collect();
-            let Some(amount) = self.sight.amount_edited(index, &edits) else {
-                return;
-            };
-            let total = self.total.saturating_sub(self.amount(index)) + amount;
-            if self.fits_with(total) || keep_chars <= OVERSIZED_CHARS as usize {
-                self.total = total;
-                self.edited.insert(index, amount);
-                self.plan.edits.push(edit);
-                return;
-            }
-        }
-    }
-
-    /// What a message costs under the plan so far.
-    fn amount(&self, index: usize) -> Millitokens {
-        self.edited.get(&index).copied().unwrap_or_else(|| self.sight.amount(index..index + 1))
-    }
-
-    /// A first guess from four characters a token, with room for the marker.
-    fn chars_that_fit(&self, chars: u32) -> usize {
-        let now = self.sight.tokens(self.total.scaled(self.scale));
-        let excess = now.saturating_sub(self.budget.allowed_tokens());
-        let cut = excess.saturating_mul(4).saturating_add(100);
-        let keep = u64::from(chars).saturating_sub(cut).max(u64::from(OVERSIZED_CHARS));
-        usize::try_from(keep).unwrap_or(usize::MAX)
-    }
-
-    /// The floor is what would be left at the very least.
-    fn overflow(&mut self) -> Overflow {
-        let sight = self.sight;
-        let units = self.left().clone();
-        let floor = units.first().into_iter().chain(units.last().filter(|_| units.len() > 1));
-        let ranges: Vec<_> = floor.map(|unit| unit.range.clone()).collect();
-        let indices = ranges.into_iter().flatten();
-        let tokens_of = |index: usize| sight.tokens(self.amount(index).scaled(self.scale));
-        let largest_index = indices.max_by_key(|index| tokens_of(*index)).unwrap_or(0);
-        let largest_tokens = if sight.log_len() == 0 { 0 } else { tokens_of(largest_index) };
-        Overflow {
-            floor_tokens: sight.tokens((self.total + self.seams()).scaled(self.scale)),
-            allowed_tokens: self.budget.allowed_tokens(),
-            largest_index,
-            largest_tokens,
-        }
-    }
-}
-
-/// The characters of a tool output that is too large: the result itself, or a text inside it.
-fn clippable_chars(shape: &crate::wire::Shape, part: usize) -> Option<u32> {
-    let part = &shape.parts[part];
-    let is_output = part.kind == PartKind::ToolResult || (part.nested && part.kind == PartKind::Text);
-    (is_output && part.chars > OVERSIZED_CHARS).then_some(part.chars)
 }
 
 /// Whether a unit is a tool call that wrote a file and did not fail.

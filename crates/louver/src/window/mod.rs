@@ -86,7 +86,7 @@ impl WindowConfig {
             format,
             policy: policy.to_owned(),
             settings: Settings::default(),
-            counter: Arc::new(crate::tokens::Chars4::default()),
+            counter: Arc::new(crate::tokens::Chars4),
             overhead: Millitokens::ZERO,
             thinking: ThinkingBinding::None,
             custom_condensing_prompt: None,
@@ -110,6 +110,8 @@ pub struct ConversationWindow {
     /// Messages of our own, by the log index they stand before.
     synthetics: Vec<Synthetic>,
     kept: Totals,
+    /// What the whole log costs as it came in.
+    logged: Millitokens,
     condenser: Condenser,
     events: Vec<(usize, Event)>,
     /// Thinking before this index is gone already.
@@ -191,6 +193,7 @@ impl ConversationWindow {
             units: VecDeque::new(),
             synthetics: Vec::new(),
             kept: Totals::default(),
+            logged: Millitokens::ZERO,
             events: Vec::new(),
             thinking_stripped: 0,
             head_end: 0,
@@ -211,6 +214,7 @@ impl ConversationWindow {
         let place = self.tracker.place(index, &message);
         self.kept.messages += 1;
         self.kept.amount += amount;
+        self.logged += amount;
         self.kept.estimate_chars += message.shape().estimate_chars;
         self.entries.push(Entry { message, edited: None, amount, is_evicted: false });
         match place {
@@ -339,6 +343,7 @@ impl ConversationWindow {
             kept_messages: self.kept.messages,
             sent: self.kept.amount + self.synthetics.iter().map(|synthetic| synthetic.amount).sum(),
             overhead: self.config.overhead,
+            logged: self.logged,
             counter: &*self.config.counter,
             calibration: &self.calibration,
             budget: self.config.settings.budget,

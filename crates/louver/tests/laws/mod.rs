@@ -83,8 +83,11 @@ fn pins_stay(window: &ConversationWindow, config: &WindowConfig, log: &[Arc<Mess
             let tail = log.len().saturating_sub(messages.preserve_last_n)..log.len();
             head.chain(tail).collect()
         }
-        "both" if messages.preserve_first_n == 0 => Vec::new(),
-        _ => (0..log.len().min(1)).collect(),
+        "tokens" | "full-cut" => (0..log.len().min(1)).collect(),
+        "both" if messages.preserve_first_n > 0 => (0..log.len().min(1)).collect(),
+        "everything" | "mask" | "clear-tools" => (0..log.len()).collect(),
+        "both" | "newest" => Vec::new(),
+        other => panic!("say what `{other}` pins"),
     };
     for pin in pins {
         assert!(kept.contains(&pin), "law 3: pin {pin} left");
