@@ -149,7 +149,7 @@ impl Tokens {
     pub(super) fn plan_after(&self, first: Plan, sight: &Sight<'_>) -> Result<Plan, Overflow> {
         let scale = self.scale(sight);
         let gone: Millitokens = first.evict.iter().map(|range| sight.amount(range.clone())).sum();
-        let total = sight.total().saturating_sub(gone);
+        let total = sight.total().saturating_sub(gone) + seam_of(&first, sight);
         let context_tokens = self.context_tokens(sight, scale, total);
         let (_, warning) = effective_threshold(&self.config);
         let mut draft = Draft::new(first, sight, total, scale, self.budget);
@@ -190,6 +190,14 @@ impl Tokens {
         };
         let last = sight.log_len().checked_sub(1).map_or(Millitokens::ZERO, |last| sight.amount(last..last + 1));
         Sight::factor_of(reported, sight.total().saturating_sub(last))
+    }
+}
+
+/// What has to stand where an earlier plan's one run of units leaves.
+fn seam_of(plan: &Plan, sight: &Sight<'_>) -> Millitokens {
+    match plan.evict.last() {
+        Some(last) if last.end < sight.log_len() => sight.seam_amount(plan.head_end.checked_sub(1), last.end),
+        _ => Millitokens::ZERO,
     }
 }
 
