@@ -1,0 +1,270 @@
+//! The history rules of the Messages API.
+
+use serde_json::Value;
+
+use crate::Violation;
+use crate::body::{is_missing, items, text};
+use crate::models::{self, Thinking};
+
+const MAX_CACHE_MARKS: usize = 4;
+
+/// Names every history rule that a Messages body breaks.
+pub(crate) fn judge(body: &Value) -> Vec<Violation> {
+    let messages = items(body, "messages");
+    let mut found = Vec::new();
+    first_message(messages, &mut found);
+    for index in 0..messages.len() {
+        content(messages, index, &mut found);
+        system_place(messages, index, &mut found);
+        tool_results(messages, index, &mut found);
+        tool_uses(messages, index, &mut found);
+        server_tools(messages, index, &mut found);
+        stray_thinking(messages, index, &mut found);
+    }
+    cache_marks(body, &mut found);
+    open_turn_thinking(body, messages, &mut found);
+    found
+}
+
+fn first_message(messages: &[Value], found: &mut Vec<Violation>) {
+    match messages.first() {
+        None => found.push(Violation::new("no-messages", "messages", "messages: at least one message is required")),
+        Some(first) if text(first, "role") != "user" => found.push(Violation::new(
+            "first-not-user",
+            "messages.0",
+            "messages: first message must use the \"user\" role",
+        )),
+        Some(_) => {}
+    }
+}
+
+fn content(messages: &[Value], index: usize, found: &mut Vec<Violation>) {
+    let message = &messages[index];
+    let path = format!("messages.{index}");
+    if is_empty(message) {
+        found.push(Violation::new("empty-content", &path, format!("{path}: all messages must have non-empty content")));
+        return;
+    }
+    if message.get("content").and_then(Value::as_str).is_some_and(is_blank) {
+        found.push(blank_text(format!("{path}.content")));
+    }
+    for (position, block) in items(message, "content").iter().enumerate() {
+        if text(block, "type") == "text" && is_blank(text(block, "text")) {
+            found.push(blank_text(format!("{path}.content.{position}")));
+        }
+    }
+}
+
+fn is_empty(message: &Value) -> bool {
+    is_missing(message, "content")
+        || message["content"].as_str().is_some_and(str::is_empty)
+        || message["content"].as_array().is_some_and(Vec::is_empty)
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}
+
+fn blank_text(path: String) -> Violation {
+    Violation::new("blank-text", path, "messages: text content blocks must be non-empty")
+}
+
+fn system_place(messages: &[Value], index: usize, found: &mut Vec<Violation>) {
+    if text(&messages[index], "role") != "system" {
+        return;
+    }
+    let follows_well = index > 0 && may_precede_system(&messages[index - 1]);
+    let followed_well = messages.get(index + 1).is_none_or(|next| text(next, "role") == "assistant");
+    if !(follows_well && followed_well) {
+        let path = format!("messages.{index}");
+        let message = format!(
+            "{path}: a `system` message must follow a `user` message and be last or followed by an `assistant` message"
+        );
+        found.push(Violation::new("system-misplaced", path, message));
+    }
+}
+
+fn may_precede_system(message: &Value) -> bool {
+    match text(message, "role") {
+        "user" => true,
+        "assistant" => items(message, "content").last().is_some_and(|block| {
+            let kind = text(block, "type");
+            is_server_use(kind) || is_server_result(kind)
+        }),
+        _ => false,
+    }
+}
+
+/// Ids of the `tool_use` blocks of an assistant message, in order, repeated ones included.
+fn use_ids(message: &Value) -> Vec<&str> {
+    if text(message, "role") != "assistant" {
+        return Vec::new();
+    }
+    blocks_of(message, "tool_use").map(|(_, block)| text(block, "id")).collect()
+}
+
+fn blocks_of<'a>(message: &'a Value, kind: &'a str) -> impl Iterator<Item = (usize, &'a Value)> {
+    items(message, "content").iter().enumerate().filter(move |(_, block)| text(block, "type") == kind)
+}
+
+fn tool_results(messages: &[Value], index: usize, found: &mut Vec<Violation>) {
+    let message = &messages[index];
+    let mut open =
+        if index > 0 && text(message, "role") == "user" { use_ids(&messages[index - 1]) } else { Vec::new() };
+    let first_other = items(message, "content").iter().position(|block| text(block, "type") != "tool_result");
+    for (position, block) in blocks_of(message, "tool_result") {
+        let path = format!("messages.{index}.content.{position}");
+        let id = text(block, "tool_use_id");
+        match open.iter().position(|open_id| *open_id == id) {
+            Some(answered) => drop(open.swap_remove(answered)),
+            None => found.push(result_without_use(&path, id)),
+        }
+        if first_other.is_some_and(|other| other < position) {
+            let message = format!(
+                "{path}: `tool_result` blocks must come first in the content of the message that answers `tool_use`"
+            );
+            found.push(Violation::new("tool-result-not-first", path, message));
+        }
+    }
+}
+
+fn result_without_use(path: &str, id: &str) -> Violation {
+    let message = format!(
+        "{path}: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a \
+         corresponding `tool_use` block in the previous message."
+    );
+    Violation::new("tool-result-without-use", path, message)
+}
+
+fn tool_uses(messages: &[Value], index: usize, found: &mut Vec<Violation>) {
+    let mut open = use_ids(&messages[index]);
+    if let Some(next) = messages.get(index + 1).filter(|next| text(next, "role") == "user") {
+        for (_, result) in blocks_of(next, "tool_result") {
+            if let Some(answered) = open.iter().position(|id| *id == text(result, "tool_use_id")) {
+                open.remove(answered);
+            }
+        }
+    }
+    if !open.is_empty() {
+        let path = format!("messages.{index}");
+        let message = format!(
+            "{path}: `tool_use` ids were found without `tool_result` blocks immediately after: {}. Each `tool_use` block \
+             must have a corresponding `tool_result` block in the next message.",
+            open.join(", ")
+        );
+        found.push(Violation::new("tool-use-without-result", path, message));
+    }
+}
+
+fn is_server_use(kind: &str) -> bool {
+    kind == "server_tool_use" || kind == "mcp_tool_use"
+}
+
+fn is_server_result(kind: &str) -> bool {
+    kind != "tool_result" && kind.ends_with("_tool_result")
+}
+
+fn server_tools(messages: &[Value], index: usize, found: &mut Vec<Violation>) {
+    let blocks = items(&messages[index], "content");
+    for (position, block) in blocks.iter().enumerate() {
+        if !is_server_use(text(block, "type")) {
+            continue;
+        }
+        let id = text(block, "id");
+        let answered = blocks[position + 1..]
+            .iter()
+            .any(|later| is_server_result(text(later, "type")) && text(later, "tool_use_id") == id);
+        if !answered {
+            let name = text(block, "name");
+            let message = format!(
+                "messages.{index}: `{name}` tool use with id `{id}` was found without a corresponding \
+                 `{name}_tool_result` block"
+            );
+            found.push(Violation::new(
+                "server-tool-without-result",
+                format!("messages.{index}.content.{position}"),
+                message,
+            ));
+        }
+    }
+}
+
+pub(super) fn is_thinking(block: &Value) -> bool {
+    matches!(text(block, "type"), "thinking" | "redacted_thinking")
+}
+
+fn stray_thinking(messages: &[Value], index: usize, found: &mut Vec<Violation>) {
+    if text(&messages[index], "role") == "assistant" {
+        return;
+    }
+    for (position, block) in items(&messages[index], "content").iter().enumerate() {
+        if is_thinking(block) {
+            let path = format!("messages.{index}.content.{position}");
+            let message = format!("{path}: `{}` blocks may only be in `assistant` messages", text(block, "type"));
+            found.push(Violation::new("thinking-misplaced", path, message));
+        }
+    }
+}
+
+/// Every `cache_control` in the order tools, system, messages, the automatic one last.
+pub(super) fn marks(body: &Value) -> Vec<&Value> {
+    let mut marks = Vec::new();
+    for field in ["tools", "system"] {
+        items(body, field).iter().for_each(|block| marks.extend(mark(block)));
+    }
+    for message in items(body, "messages") {
+        for block in items(message, "content") {
+            items(block, "content").iter().for_each(|inner| marks.extend(mark(inner)));
+            marks.extend(mark(block));
+        }
+    }
+    marks.extend(mark(body));
+    marks
+}
+
+fn mark(block: &Value) -> Option<&Value> {
+    block.get("cache_control").filter(|mark| !mark.is_null())
+}
+
+fn cache_marks(body: &Value, found: &mut Vec<Violation>) {
+    let count = marks(body).len();
+    if count > MAX_CACHE_MARKS {
+        let message =
+            format!("A maximum of {MAX_CACHE_MARKS} blocks with cache_control may be provided. Found {count}.");
+        found.push(Violation::new("too-many-cache-marks", "cache_control", message));
+    }
+}
+
+/// With manual thinking, the assistant messages since the last prompt are one turn, and it must start with thinking.
+fn open_turn_thinking(body: &Value, messages: &[Value], found: &mut Vec<Violation>) {
+    if !wants_leading_thinking(body) || !messages.last().is_some_and(is_only_results) {
+        return;
+    }
+    let start = messages.iter().rposition(|message| text(message, "role") == "user" && !is_only_results(message));
+    let start = start.map_or(0, |prompt| prompt + 1);
+    let opening = (start..messages.len()).find(|&index| text(&messages[index], "role") == "assistant");
+    let Some(index) = opening else { return };
+    let first = items(&messages[index], "content").first();
+    if first.is_some_and(|block| !is_thinking(block)) {
+        let path = format!("messages.{index}.content.0.type");
+        let kind = first.map_or("", |block| text(block, "type"));
+        let message = format!(
+            "{path}: Expected `thinking` or `redacted_thinking`, but found `{kind}`. When `thinking` is enabled, a final \
+             `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and \
+             `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this \
+             requirement, disable `thinking`."
+        );
+        found.push(Violation::new("thinking-misplaced", path, message));
+    }
+}
+
+fn wants_leading_thinking(body: &Value) -> bool {
+    let enabled = body.get("thinking").is_some_and(|thinking| text(thinking, "type") == "enabled");
+    enabled && matches!(models::find(text(body, "model")).thinking, None | Some(Thinking::Manual))
+}
+
+/// Whether a message only carries tool results, and so continues the turn before it.
+fn is_only_results(message: &Value) -> bool {
+    let blocks = items(message, "content");
+    text(message, "role") == "user" && blocks.iter().any(|block| text(block, "type") == "tool_result")
+}

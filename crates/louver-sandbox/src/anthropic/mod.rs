@@ -1,0 +1,3 @@
+mod judge;
+
+pub(crate) use judge::judge;

@@ -1,0 +1,69 @@
+//! The history rules of the Chat Completions API.
+
+use serde_json::Value;
+
+use crate::Violation;
+use crate::body::{items, text};
+
+/// Names every history rule that a Chat Completions body breaks.
+pub(crate) fn judge(body: &Value) -> Vec<Violation> {
+    let messages = items(body, "messages");
+    let mut found = Vec::new();
+    if messages.is_empty() {
+        found.push(Violation::new(
+            "no-messages",
+            "messages",
+            "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+        ));
+    }
+    let mut open = OpenCalls::default();
+    for (index, message) in messages.iter().enumerate() {
+        if text(message, "role") == "tool" {
+            found.extend(open.answer(index, message));
+        } else {
+            found.extend(open.close());
+            open = OpenCalls::of(index, message);
+        }
+    }
+    found.extend(open.close());
+    found
+}
+
+/// The calls of the latest assistant message that still wait for their results.
+#[derive(Default)]
+struct OpenCalls<'a> {
+    index: usize,
+    ids: Vec<&'a str>,
+}
+
+impl<'a> OpenCalls<'a> {
+    fn of(index: usize, message: &'a Value) -> Self {
+        let calls = if text(message, "role") == "assistant" { items(message, "tool_calls") } else { &[] };
+        Self { index, ids: calls.iter().map(|call| text(call, "id")).collect() }
+    }
+
+    fn answer(&mut self, index: usize, result: &Value) -> Option<Violation> {
+        let id = text(result, "tool_call_id");
+        if let Some(answered) = self.ids.iter().position(|open| *open == id) {
+            self.ids.remove(answered);
+            return None;
+        }
+        Some(Violation::new(
+            "result-without-call",
+            format!("messages.{index}"),
+            "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+        ))
+    }
+
+    fn close(&self) -> Option<Violation> {
+        if self.ids.is_empty() {
+            return None;
+        }
+        let message = format!(
+            "An assistant message with 'tool_calls' must be followed by tool messages responding to each \
+             'tool_call_id'. The following tool_call_ids did not have response messages: {}",
+            self.ids.join(", ")
+        );
+        Some(Violation::new("calls-without-results", format!("messages.{}", self.index), message))
+    }
+}
