@@ -120,3 +120,8 @@ fn is_model_output(item: &Value) -> bool {
         kind => !PAIRINGS.iter().any(|pairing| pairing.output == kind),
     }
 }
+
+/// Whether an item answers a call.
+pub(super) fn is_output(item: &Value) -> bool {
+    PAIRINGS.iter().any(|pairing| pairing.output == text(item, "type"))
+}

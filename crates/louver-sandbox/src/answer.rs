@@ -1,0 +1,188 @@
+//! One answer of the scripted model, before a wire format dresses it.
+
+use serde_json::{Value, json};
+
+use crate::counter::Counter;
+use crate::prompt::{DeclaredTool, Prompt};
+use crate::scenario::{Call, Tool, Tools, Turn, fit};
+
+/// Tools that end a task: a call to one of them is never made up.
+const ENDING_TOOLS: [&str; 2] = ["task_complete", "task_blocked"];
+
+/// How a request for a summary starts.
+const SUMMARY_REQUEST: &str = "Summarize the following conversation history";
+
+/// How many names a made-up summary mentions.
+const MAX_SUMMARY_NAMES: usize = 12;
+
+/// A tool call in an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct AnsweredCall {
+    pub(crate) name: String,
+    pub(crate) arguments: Value,
+    /// Whether the arguments go out as text that is no JSON.
+    pub(crate) is_malformed: bool,
+}
+
+impl AnsweredCall {
+    /// The arguments as the model's text.
+    pub(crate) fn arguments_text(&self) -> String {
+        let whole = match &self.arguments {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        if self.is_malformed { format!("{}\"broken", whole.trim_end_matches('}')) } else { whole }
+    }
+
+    /// The arguments where the wire format wants an object.
+    pub(crate) fn arguments_object(&self) -> Value {
+        match &self.arguments {
+            Value::Object(_) if !self.is_malformed => self.arguments.clone(),
+            _ => json!({}),
+        }
+    }
+}
+
+/// What the model answers.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Answer {
+    pub(crate) thinking: Option<String>,
+    pub(crate) text: Option<String>,
+    pub(crate) calls: Vec<AnsweredCall>,
+}
+
+impl Answer {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self { text: Some(text.into()), ..Self::default() }
+    }
+
+    /// A scripted turn, with its calls bent to the tools of the request.
+    pub(crate) fn of_turn(turn: &Turn, tools: &[DeclaredTool], policy: Tools) -> Self {
+        let mut answer = Self { thinking: turn.thinking.clone(), text: turn.text.clone(), calls: Vec::new() };
+        for (index, call) in turn.calls.iter().enumerate() {
+            match resolve(call, index, tools, policy) {
+                Some(call) => answer.calls.push(call),
+                None => answer.say(&told(call)),
+            }
+        }
+        if answer.text.is_none() && answer.calls.is_empty() {
+            answer.text = Some("Done.".to_owned());
+        }
+        answer
+    }
+
+    /// The same answer, with the arguments of its calls broken.
+    pub(crate) fn with_malformed_arguments(mut self) -> Self {
+        self.calls.iter_mut().for_each(|call| call.is_malformed = true);
+        self
+    }
+
+    fn say(&mut self, text: &str) {
+        let said = self.text.get_or_insert_default();
+        if !said.is_empty() {
+            said.push('\n');
+        }
+        said.push_str(text);
+    }
+
+    /// Tokens of what is said and called.
+    pub(crate) fn visible_tokens(&self, counter: &Counter) -> u64 {
+        let calls: u64 =
+            self.calls.iter().map(|call| counter.text(&(call.name.clone() + &call.arguments_text()))).sum();
+        self.text.as_deref().map_or(0, |text| counter.text(text)) + calls
+    }
+
+    /// Tokens of what is thought.
+    pub(crate) fn thinking_tokens(&self, counter: &Counter) -> u64 {
+        self.thinking.as_deref().map_or(0, |thinking| counter.text(thinking))
+    }
+}
+
+/// Repeats what the user said last.
+pub(crate) fn echo(prompt: &Prompt) -> Answer {
+    if prompt.last_said.trim().is_empty() {
+        return Answer::text("I have nothing to repeat.");
+    }
+    Answer::text(format!("You said: {}", prompt.last_said))
+}
+
+/// Whether a request asks for a summary of the conversation.
+pub(crate) fn asks_for_summary(prompt: &Prompt) -> bool {
+    prompt.last_said.trim_start().starts_with(SUMMARY_REQUEST)
+}
+
+/// A plausible summary: how much was said, and the names that came up.
+pub(crate) fn summary(prompt: &Prompt) -> Answer {
+    let mut names: Vec<&str> = Vec::new();
+    for word in prompt.last_said.split(|c: char| c.is_whitespace() || "\"'`(),:;{}[]<>\\".contains(c)) {
+        if is_name(word) && !names.contains(&word) && names.len() < MAX_SUMMARY_NAMES {
+            names.push(word);
+        }
+    }
+    let mentioned = if names.is_empty() { "none by name".to_owned() } else { names.join(", ") };
+    Answer::text(format!(
+        "The assistant worked through the user's task step by step and the steps so far succeeded. \
+         Files and names that came up: {mentioned}. Nothing is left open from this part; the work goes on with the next step."
+    ))
+}
+
+/// Whether a word looks like a path or an identifier: something within it joins its parts.
+fn is_name(word: &str) -> bool {
+    (4..80).contains(&word.len()) && word.is_ascii() && word[1..word.len() - 1].contains(['/', '.', '_'])
+}
+
+fn resolve(call: &Call, index: usize, tools: &[DeclaredTool], policy: Tools) -> Option<AnsweredCall> {
+    if let (Tools::AsWritten, Tool::Name(name)) = (policy, &call.tool) {
+        return Some(AnsweredCall { name: name.clone(), arguments: call.arguments.clone(), is_malformed: false });
+    }
+    let tool = match &call.tool {
+        Tool::Name(name) => match tools.iter().find(|tool| tool.name == *name) {
+            None if !ENDING_TOOLS.contains(&name.as_str()) => nth(tools, index),
+            found => found,
+        },
+        Tool::Nth(n) => nth(tools, *n),
+    }?;
+    Some(AnsweredCall { name: tool.name.clone(), arguments: fit(&call.arguments, &tool.schema), is_malformed: false })
+}
+
+fn nth(tools: &[DeclaredTool], n: usize) -> Option<&DeclaredTool> {
+    let working: Vec<&DeclaredTool> = tools.iter().filter(|tool| !ENDING_TOOLS.contains(&tool.name.as_str())).collect();
+    working.get(n.checked_rem(working.len())?).copied()
+}
+
+/// What a call says where it cannot be made.
+fn told(call: &Call) -> String {
+    match call.arguments.get("summary").and_then(Value::as_str) {
+        Some(summary) => summary.to_owned(),
+        None => "I would go on here, but there is no tool for it.".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(name: &str) -> DeclaredTool {
+        DeclaredTool { name: name.to_owned(), schema: json!({}) }
+    }
+
+    #[test]
+    fn a_call_to_an_undeclared_tool_goes_to_a_declared_one() {
+        let turn = Turn::calls([Call::new("read_file", json!({}))]);
+        let answer = Answer::of_turn(&turn, &[tool("task_complete"), tool("cat")], Tools::Declared);
+        assert_eq!(answer.calls[0].name, "cat");
+    }
+
+    #[test]
+    fn an_ending_that_is_not_declared_is_said_instead() {
+        let turn = Turn::calls([Call::new("task_complete", json!({"summary": "All done."}))]);
+        let answer = Answer::of_turn(&turn, &[tool("cat")], Tools::Declared);
+        assert_eq!(answer, Answer::text("All done."));
+    }
+
+    #[test]
+    fn malformed_arguments_are_no_json() {
+        let call = AnsweredCall { name: "a".into(), arguments: json!({"x": 1}), is_malformed: true };
+        assert!(serde_json::from_str::<Value>(&call.arguments_text()).is_err());
+    }
+}

@@ -1,0 +1,29 @@
+/// The bounds of a sandbox. Everything it keeps or accepts has one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a request body; more is answered with the provider's "too large".
+    pub max_body_bytes: usize,
+    /// Requests in the journal; the oldest go first.
+    pub max_journal_entries: usize,
+    /// Runs in progress; the least recently used is forgotten first.
+    pub max_runs: usize,
+    /// Requests at one time; more are answered with the provider's "overloaded".
+    pub max_concurrent_requests: usize,
+    /// Prefixes in the cache books; the ones that expire first go first.
+    pub max_cache_entries: usize,
+    /// Answers kept for `previous_response_id`; the oldest go first.
+    pub max_stored_responses: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_body_bytes: 32 * 1024 * 1024,
+            max_journal_entries: 10_000,
+            max_runs: 1_024,
+            max_concurrent_requests: 256,
+            max_cache_entries: 200_000,
+            max_stored_responses: 64,
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! An answer of the Chat Completions API in one piece.
+
+use serde_json::{Value, json};
+
+use super::usage;
+use crate::provider::Reply;
+
+pub(super) fn whole(reply: &Reply<'_>) -> Value {
+    let mut message = json!({
+        "role": "assistant",
+        "content": reply.answer.text,
+        "refusal": null,
+        "annotations": [],
+    });
+    let calls: Vec<Value> = (0..reply.answer.calls.len()).map(|index| call(reply, index)).collect();
+    if !calls.is_empty() {
+        message["tool_calls"] = json!(calls);
+    }
+    let mut body = envelope(reply, "chat.completion");
+    body["choices"] =
+        json!([{"index": 0, "message": message, "logprobs": null, "finish_reason": finish_reason(reply)}]);
+    body["usage"] = usage::object(&reply.usage);
+    body
+}
+
+/// What whole answers and chunks have in common.
+pub(super) fn envelope(reply: &Reply<'_>, object: &str) -> Value {
+    json!({
+        "id": format!("chatcmpl-sbx{:016}", reply.serial),
+        "object": object,
+        "created": reply.created,
+        "model": reply.request.model,
+        "service_tier": "default",
+        "system_fingerprint": null,
+    })
+}
+
+pub(super) fn finish_reason(reply: &Reply<'_>) -> &'static str {
+    if reply.answer.calls.is_empty() { "stop" } else { "tool_calls" }
+}
+
+pub(super) fn call_id(reply: &Reply<'_>, index: usize) -> String {
+    format!("call_sbx{:012}{index:02}", reply.serial)
+}
+
+fn call(reply: &Reply<'_>, index: usize) -> Value {
+    let call = &reply.answer.calls[index];
+    json!({
+        "id": call_id(reply, index),
+        "type": "function",
+        "function": {"name": call.name, "arguments": call.arguments_text()},
+    })
+}

@@ -1,0 +1,108 @@
+//! Bodies that stream, and that break the way a fault says.
+
+use std::collections::VecDeque;
+use std::io;
+
+use axum::body::Body;
+use futures_util::stream;
+use tokio::sync::{OwnedSemaphorePermit, watch};
+
+use crate::Fault;
+
+/// How a body ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// As it should.
+    Clean,
+    /// The connection breaks.
+    Break,
+    /// Nothing more comes until the server stops.
+    Stall,
+}
+
+/// What keeps a body alive, and what ends it.
+pub(crate) struct Lease {
+    pub(crate) _permit: OwnedSemaphorePermit,
+    pub(crate) stopping: watch::Receiver<bool>,
+}
+
+/// The body of an answer in one piece.
+pub(crate) fn whole(text: &str, fault: Option<Fault>, lease: Lease) -> Body {
+    let half = char_boundary(text, text.len() / 2);
+    let (text, ending) = match fault {
+        Some(Fault::Reset) => (&text[..half], Ending::Break),
+        Some(Fault::Stall) => (&text[..half], Ending::Stall),
+        Some(Fault::Truncate) => (&text[..half], Ending::Clean),
+        _ => (text, Ending::Clean),
+    };
+    if ending == Ending::Clean {
+        return Body::from(text.to_owned());
+    }
+    body(VecDeque::from([text.to_owned()]), ending, lease)
+}
+
+/// The body of an answer in events.
+pub(crate) fn events(events: Vec<String>, error_event: String, fault: Option<Fault>, lease: Lease) -> Body {
+    let mut events = VecDeque::from(events);
+    let half = events.len().div_ceil(2);
+    let ending = match fault {
+        Some(Fault::Reset) => Ending::Break,
+        Some(Fault::Stall) => Ending::Stall,
+        _ => Ending::Clean,
+    };
+    match fault {
+        Some(Fault::Reset | Fault::Stall) => events.truncate(half),
+        Some(Fault::Truncate) => {
+            let cut = events.get(half).or(events.back()).map(|event| cut(event));
+            events.truncate(half);
+            events.extend(cut);
+        }
+        Some(Fault::StreamError) => {
+            events.truncate(half);
+            events.push_back(error_event);
+        }
+        _ => {}
+    }
+    body(events, ending, lease)
+}
+
+/// The last place not after `index` at which a text can be cut.
+fn char_boundary(text: &str, mut index: usize) -> usize {
+    while !text.is_char_boundary(index) {
+        index -= 1;
+    }
+    index
+}
+
+/// An event whose JSON stops in the middle.
+fn cut(event: &str) -> String {
+    let whole = event.trim_end();
+    let end = char_boundary(whole, whole.len() * 3 / 4);
+    format!("{}\n\n", &whole[..end])
+}
+
+fn body(chunks: VecDeque<String>, ending: Ending, lease: Lease) -> Body {
+    Body::from_stream(stream::unfold(Some((chunks, ending, lease)), next))
+}
+
+type Rest = Option<(VecDeque<String>, Ending, Lease)>;
+
+async fn next(rest: Rest) -> Option<(Result<String, io::Error>, Rest)> {
+    let (mut chunks, ending, mut lease) = rest?;
+    if let Some(chunk) = chunks.pop_front() {
+        return Some((Ok(chunk), Some((chunks, ending, lease))));
+    }
+    match ending {
+        Ending::Clean => None,
+        Ending::Break => {
+            // What was said before must be on its way when the connection breaks.
+            tokio::task::yield_now().await;
+            Some((Err(io::ErrorKind::ConnectionReset.into()), None))
+        }
+        Ending::Stall => {
+            let stopped = lease.stopping.wait_for(|stopping| *stopping).await;
+            drop(stopped);
+            Some((Err(io::ErrorKind::ConnectionAborted.into()), None))
+        }
+    }
+}

@@ -1,0 +1,198 @@
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::serve::ListenerExt;
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinHandle;
+
+use crate::exchange::Exchange;
+use crate::server::{self, Server};
+use crate::{Clock, Counter, JournalEntry, Limits, Scenario, SystemClock};
+
+/// How long connections may take to end once the sandbox shuts down.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
+
+/// A stand-in for the four APIs, not yet listening. See [`Sandbox::builder`].
+#[derive(Debug)]
+pub struct Sandbox {
+    _private: (),
+}
+
+impl Sandbox {
+    /// Starts describing a sandbox: by default the `demo` scenario, each model's own context window, the machine's clock,
+    /// four characters to a token.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> std::io::Result<()> {
+    /// use louver_sandbox::{Sandbox, Scenario};
+    ///
+    /// let running = Sandbox::builder().scenario(Scenario::named("echo").unwrap()).start("127.0.0.1:0").await?;
+    /// assert!(running.addr().ip().is_loopback());
+    /// assert!(running.journal().is_empty());
+    /// running.shutdown().await;
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn builder() -> Builder {
+        Builder {
+            scenario: None,
+            context_window: None,
+            counter: Counter::default(),
+            clock: Arc::new(SystemClock::new()),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// A sandbox being described.
+#[derive(Debug)]
+pub struct Builder {
+    scenario: Option<Scenario>,
+    context_window: Option<u64>,
+    counter: Counter,
+    clock: Arc<dyn Clock>,
+    limits: Limits,
+}
+
+impl Builder {
+    /// What the model says.
+    #[must_use]
+    pub fn scenario(mut self, scenario: Scenario) -> Self {
+        self.scenario = Some(scenario);
+        self
+    }
+
+    /// One context window for all models, in tokens, instead of each model's own.
+    #[must_use]
+    pub fn context_window(mut self, tokens: u64) -> Self {
+        self.context_window = Some(tokens);
+        self
+    }
+
+    /// How tokens are counted.
+    #[must_use]
+    pub fn counter(mut self, counter: Counter) -> Self {
+        self.counter = counter;
+        self
+    }
+
+    /// Where the time comes from.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// The bounds of everything.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Listens on an address and serves from a task of the current runtime. Port 0 picks a free one.
+    ///
+    /// # Errors
+    ///
+    /// If the address cannot be listened on, or is not of this machine alone: the sandbox has no business elsewhere.
+    pub async fn start(self, address: impl tokio::net::ToSocketAddrs) -> io::Result<Running> {
+        self.serve(TcpListener::bind(address).await?)
+    }
+
+    /// Serves a listener from a task of the current runtime.
+    ///
+    /// # Errors
+    ///
+    /// If the listener's address cannot be read or is not a loopback address.
+    pub fn serve(self, listener: TcpListener) -> io::Result<Running> {
+        let addr = listener.local_addr()?;
+        if !addr.ip().is_loopback() {
+            let message = format!("the sandbox only listens on loopback addresses, and {addr} is none");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        let (stop, stopping) = watch::channel(false);
+        let exchange = Arc::new(self.exchange());
+        let server = Server {
+            exchange: Arc::clone(&exchange),
+            permits: Arc::new(Semaphore::new(self.limits.max_concurrent_requests)),
+            stopping: stopping.clone(),
+            max_body_bytes: self.limits.max_body_bytes,
+        };
+        let task = tokio::spawn(run(listener, server, stopping));
+        Ok(Running { addr, exchange, stop, task })
+    }
+
+    fn exchange(&self) -> Exchange {
+        let scenario =
+            self.scenario.clone().unwrap_or_else(|| Scenario::named("demo").expect("the demo scenario is built in"));
+        Exchange::new(scenario, self.context_window, self.counter.clone(), Arc::clone(&self.clock), &self.limits)
+    }
+}
+
+async fn run(listener: TcpListener, server: Server, mut stopping: watch::Receiver<bool>) {
+    let stopped = async move {
+        // An error means that the handle is gone, and that ends the sandbox, too.
+        let _ = stopping.wait_for(|stopping| *stopping).await;
+    };
+    let listener = listener.tap_io(|connection| {
+        // Without this, small answers wait for the client's delayed acknowledgement.
+        if let Err(error) = connection.set_nodelay(true) {
+            tracing::debug!(%error, "a connection keeps its delay");
+        }
+    });
+    if let Err(error) = axum::serve(listener, server::router(server)).with_graceful_shutdown(stopped).await {
+        tracing::error!(%error, "the sandbox stopped serving");
+    }
+}
+
+/// A sandbox that serves. Dropping it stops it.
+pub struct Running {
+    addr: SocketAddr,
+    exchange: Arc<Exchange>,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Running {
+    /// The address it listens on.
+    #[must_use]
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// The base URL for clients, without a slash at its end. Clients of OpenAI's API add `/v1` to it.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.addr)
+    }
+
+    /// The requests judged so far, oldest first.
+    #[must_use]
+    pub fn journal(&self) -> Vec<JournalEntry> {
+        self.exchange.journal()
+    }
+
+    /// Stops listening, ends stalled streams, and waits up to two seconds for connections to close.
+    pub async fn shutdown(self) {
+        self.stop.send_replace(true);
+        if tokio::time::timeout(SHUTDOWN_GRACE, self.task).await.is_err() {
+            tracing::warn!("connections were still open when the sandbox shut down");
+        }
+    }
+
+    /// Waits until the sandbox stops serving by itself, which it only does if its listener fails.
+    pub async fn stopped(self) {
+        let _ = self.task.await;
+        drop(self.stop);
+    }
+}
+
+impl fmt::Debug for Running {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Running").field("addr", &self.addr).finish_non_exhaustive()
+    }
+}

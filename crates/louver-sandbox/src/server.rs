@@ -1,0 +1,223 @@
+//! Routes, keys and bodies: the way from a socket to an exchange and back.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Path, Request as HttpRequest, State};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::Response;
+use axum::routing::{get, post};
+use serde_json::{Value, json};
+use tokio::sync::{Semaphore, watch};
+
+use crate::anthropic::Anthropic;
+use crate::exchange::{Exchange, Incoming, Outcome};
+use crate::gemini::Gemini;
+use crate::openai_chat::OpenAiChat;
+use crate::openai_responses::OpenAiResponses;
+use crate::outgoing::{self, Lease};
+use crate::provider::Provider;
+use crate::refusal::{ErrorReply, Refusal};
+use crate::{Format, listing};
+
+/// What all connections share.
+#[derive(Clone)]
+pub(crate) struct Server {
+    pub(crate) exchange: Arc<Exchange>,
+    pub(crate) permits: Arc<Semaphore>,
+    pub(crate) stopping: watch::Receiver<bool>,
+    pub(crate) max_body_bytes: usize,
+}
+
+pub(crate) fn router(server: Server) -> Router {
+    Router::new()
+        .route("/v1/messages", post(messages))
+        .route("/v1/messages/count_tokens", post(count_messages))
+        .route("/v1/chat/completions", post(chat))
+        .route("/v1/responses", post(responses))
+        .route("/v1/responses/input_tokens", post(count_responses))
+        .route("/v1/models", get(list_models))
+        .route("/v1/models/{id}", get(one_model))
+        .route("/v1beta/models", get(list_gemini_models))
+        .route("/v1beta/models/{action}", post(gemini).get(one_gemini_model))
+        .route("/_sandbox/journal", get(journal))
+        .method_not_allowed_fallback(unknown)
+        .fallback(unknown)
+        .with_state(server)
+}
+
+/// What the path says about a request.
+#[derive(Default)]
+struct Aim {
+    model: Option<String>,
+    is_stream: Option<bool>,
+    is_count: bool,
+}
+
+const COUNT: Aim = Aim { model: None, is_stream: None, is_count: true };
+
+async fn messages(State(server): State<Server>, request: HttpRequest) -> Response {
+    server.handle(&Anthropic, Aim::default(), request).await
+}
+
+async fn count_messages(State(server): State<Server>, request: HttpRequest) -> Response {
+    server.handle(&Anthropic, COUNT, request).await
+}
+
+async fn chat(State(server): State<Server>, request: HttpRequest) -> Response {
+    server.handle(&OpenAiChat, Aim::default(), request).await
+}
+
+async fn responses(State(server): State<Server>, request: HttpRequest) -> Response {
+    server.handle(&OpenAiResponses, Aim::default(), request).await
+}
+
+async fn count_responses(State(server): State<Server>, request: HttpRequest) -> Response {
+    server.handle(&OpenAiResponses, COUNT, request).await
+}
+
+async fn gemini(State(server): State<Server>, Path(action): Path<String>, request: HttpRequest) -> Response {
+    let (model, verb) = action.rsplit_once(':').unwrap_or((&action, ""));
+    let model = Some(model.to_owned());
+    let aim = match verb {
+        "generateContent" => Aim { model, is_stream: Some(false), is_count: false },
+        "streamGenerateContent" => Aim { model, is_stream: Some(true), is_count: false },
+        "countTokens" => Aim { model, is_stream: Some(false), is_count: true },
+        _ => return unknown(State(server), request).await,
+    };
+    server.handle(&Gemini, aim, request).await
+}
+
+async fn list_models(State(server): State<Server>, request: HttpRequest) -> Response {
+    let provider = provider_of(&request);
+    let list = if provider.format() == Format::Anthropic { listing::anthropic() } else { listing::openai() };
+    server.list(provider, &request, Ok(list))
+}
+
+async fn one_model(State(server): State<Server>, Path(id): Path<String>, request: HttpRequest) -> Response {
+    let provider = provider_of(&request);
+    let is_anthropic = provider.format() == Format::Anthropic;
+    let model = if is_anthropic { listing::anthropic_one(&id) } else { listing::openai_one(&id) };
+    server.list(provider, &request, model.ok_or(Refusal::UnknownModel { model: id }))
+}
+
+async fn list_gemini_models(State(server): State<Server>, request: HttpRequest) -> Response {
+    server.list(&Gemini, &request, Ok(listing::gemini()))
+}
+
+async fn one_gemini_model(State(server): State<Server>, Path(id): Path<String>, request: HttpRequest) -> Response {
+    let model = listing::gemini_one(&id).ok_or(Refusal::UnknownModel { model: id });
+    server.list(&Gemini, &request, model)
+}
+
+async fn journal(State(server): State<Server>) -> Response {
+    json_response(StatusCode::OK, &json!(server.exchange.journal()))
+}
+
+async fn unknown(State(server): State<Server>, request: HttpRequest) -> Response {
+    let refusal = Refusal::UnknownPath { method: request.method().to_string(), path: request.uri().path().to_owned() };
+    server.error(&provider_of(&request).error(&refusal, server.exchange.next_serial()))
+}
+
+/// Whose words an answer is in, where the path alone does not say it.
+fn provider_of(request: &HttpRequest) -> &'static dyn Provider {
+    let path = request.uri().path();
+    let headers = request.headers();
+    if path.starts_with("/v1beta") {
+        &Gemini
+    } else if path.starts_with("/v1/messages") || headers.contains_key("anthropic-version") {
+        &Anthropic
+    } else if path.starts_with("/v1/responses") {
+        &OpenAiResponses
+    } else {
+        &OpenAiChat
+    }
+}
+
+impl Server {
+    async fn handle(self, provider: &dyn Provider, aim: Aim, request: HttpRequest) -> Response {
+        let path = request.uri().path().to_owned();
+        let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else {
+            return self.error(&self.exchange.refuse(provider, &path, &Refusal::Overloaded));
+        };
+        let key = key(provider.format(), request.headers(), request.uri().query());
+        let (parts, body) = request.into_parts();
+        let Ok(body) = to_bytes(body, self.max_body_bytes).await else {
+            let refusal = Refusal::TooLarge { limit: self.max_body_bytes };
+            return self.error(&self.exchange.refuse(provider, &path, &refusal));
+        };
+        let incoming = Incoming {
+            path,
+            headers: parts.headers,
+            key,
+            body: body.to_vec(),
+            model: aim.model,
+            is_stream: aim.is_stream,
+            is_count: aim.is_count,
+        };
+        let lease = Lease { _permit: permit, stopping: self.stopping.clone() };
+        match self.exchange.answer(provider, incoming) {
+            Outcome::Error(error) => self.error(&error),
+            Outcome::Whole(body, fault) => {
+                response(StatusCode::OK, "application/json", outgoing::whole(&body.to_string(), fault, lease))
+            }
+            Outcome::Events { events, error_event, fault } => {
+                let body = outgoing::events(events, error_event, fault, lease);
+                response(StatusCode::OK, "text/event-stream; charset=utf-8", body)
+            }
+        }
+    }
+
+    /// A listing, for whoever has a key.
+    fn list(&self, provider: &dyn Provider, request: &HttpRequest, list: Result<Value, Refusal>) -> Response {
+        let listed = match key(provider.format(), request.headers(), request.uri().query()) {
+            None => Err(Refusal::MissingKey),
+            Some(key) if key.starts_with("bad") => Err(Refusal::BadKey { key }),
+            Some(_) => list,
+        };
+        match listed {
+            Ok(list) => json_response(StatusCode::OK, &list),
+            Err(refusal) => self.error(&provider.error(&refusal, self.exchange.next_serial())),
+        }
+    }
+
+    fn error(&self, error: &ErrorReply) -> Response {
+        let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = json_response(status, &error.body);
+        if let Some(seconds) = error.retry_after_seconds {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+fn json_response(status: StatusCode, body: &Value) -> Response {
+    response(status, "application/json", Body::from(body.to_string()))
+}
+
+fn response(status: StatusCode, content_type: &'static str, body: Body) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+/// The API key, from wherever the API carries it.
+fn key(format: Format, headers: &HeaderMap, query: Option<&str>) -> Option<String> {
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let bearer = || {
+        let line = headers.get(AUTHORIZATION)?.to_str().ok()?;
+        line.strip_prefix("Bearer ").map(|key| key.trim().to_owned())
+    };
+    match format {
+        Format::Anthropic => header("x-api-key").or_else(bearer),
+        Format::OpenAiChat | Format::OpenAiResponses => bearer(),
+        Format::Gemini => header("x-goog-api-key").or_else(|| query_key(query)).or_else(bearer),
+    }
+}
+
+fn query_key(query: Option<&str>) -> Option<String> {
+    query?.split('&').find_map(|pair| pair.strip_prefix("key=")).map(str::to_owned)
+}
