@@ -47,6 +47,7 @@ mod anthropic;
 mod body;
 mod books;
 mod clock;
+mod connection;
 mod counter;
 mod exchange;
 mod fingerprint;

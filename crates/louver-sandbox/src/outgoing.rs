@@ -8,6 +8,7 @@ use futures_util::stream;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::Fault;
+use crate::connection::ResetSwitch;
 
 /// How a body ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +25,7 @@ enum Ending {
 pub(crate) struct Lease {
     pub(crate) _permit: OwnedSemaphorePermit,
     pub(crate) stopping: watch::Receiver<bool>,
+    pub(crate) reset: ResetSwitch,
 }
 
 /// The body of an answer in one piece.
@@ -97,6 +99,7 @@ async fn next(rest: Rest) -> Option<(Result<String, io::Error>, Rest)> {
         Ending::Break => {
             // What was said before must be on its way when the connection breaks.
             tokio::task::yield_now().await;
+            lease.reset.throw();
             Some((Err(io::ErrorKind::ConnectionReset.into()), None))
         }
         Ending::Stall => {

@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
+use crate::connection::{Listening, ResetSwitch};
 use crate::exchange::Exchange;
 use crate::server::{self, Server};
 use crate::{Clock, Counter, JournalEntry, Limits, Scenario, SystemClock};
@@ -138,13 +138,8 @@ async fn run(listener: TcpListener, server: Server, mut stopping: watch::Receive
         // An error means that the handle is gone, and that ends the sandbox, too.
         let _ = stopping.wait_for(|stopping| *stopping).await;
     };
-    let listener = listener.tap_io(|connection| {
-        // Without this, small answers wait for the client's delayed acknowledgement.
-        if let Err(error) = connection.set_nodelay(true) {
-            tracing::debug!(%error, "a connection keeps its delay");
-        }
-    });
-    if let Err(error) = axum::serve(listener, server::router(server)).with_graceful_shutdown(stopped).await {
+    let router = server::router(server).into_make_service_with_connect_info::<ResetSwitch>();
+    if let Err(error) = axum::serve(Listening(listener), router).with_graceful_shutdown(stopped).await {
         tracing::error!(%error, "the sandbox stopped serving");
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::extract::{Path, Request as HttpRequest, State};
+use axum::extract::{ConnectInfo, Path, Request as HttpRequest, State};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, watch};
 
 use crate::anthropic::Anthropic;
+use crate::connection::ResetSwitch;
 use crate::exchange::{Exchange, Incoming, Outcome};
 use crate::gemini::Gemini;
 use crate::openai_chat::OpenAiChat;
@@ -143,6 +144,8 @@ impl Server {
             return self.error(&self.exchange.refuse(provider, &path, &Refusal::Overloaded));
         };
         let key = key(provider.format(), request.headers(), request.uri().query());
+        let reset =
+            request.extensions().get::<ConnectInfo<ResetSwitch>>().map(|info| info.0.clone()).unwrap_or_default();
         let (parts, body) = request.into_parts();
         let Ok(body) = to_bytes(body, self.max_body_bytes).await else {
             let refusal = Refusal::TooLarge { limit: self.max_body_bytes };
@@ -157,7 +160,7 @@ impl Server {
             is_stream: aim.is_stream,
             is_count: aim.is_count,
         };
-        let lease = Lease { _permit: permit, stopping: self.stopping.clone() };
+        let lease = Lease { _permit: permit, stopping: self.stopping.clone(), reset };
         match self.exchange.answer(provider, incoming) {
             Outcome::Error(error) => self.error(&error),
             Outcome::Whole(body, fault) => {
