@@ -17,7 +17,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     if let Some(window) = arguments.next() {
         builder = builder.context_window(window.parse()?);
     }
-    let running = builder.start("127.0.0.1:0").await?;
+    let mut running = builder.start("127.0.0.1:0").await?;
     println!("{}", running.addr());
     running.stopped().await;
     Ok(())

@@ -174,15 +174,18 @@ impl Running {
     /// Stops listening, ends stalled streams, and waits up to two seconds for connections to close.
     pub async fn shutdown(self) {
         self.stop.send_replace(true);
-        if tokio::time::timeout(SHUTDOWN_GRACE, self.task).await.is_err() {
+        if !self.task.is_finished() && tokio::time::timeout(SHUTDOWN_GRACE, self.task).await.is_err() {
             tracing::warn!("connections were still open when the sandbox shut down");
         }
     }
 
-    /// Waits until the sandbox stops serving by itself, which it only does if its listener fails.
-    pub async fn stopped(self) {
-        let _ = self.task.await;
-        drop(self.stop);
+    /// Waits until the sandbox stops serving by itself, which it only does if its listener fails. To be raced against
+    /// whatever else ends the program.
+    pub async fn stopped(&mut self) {
+        if !self.task.is_finished() {
+            // An error means that the task panicked, and then it has stopped, too.
+            let _ = (&mut self.task).await;
+        }
     }
 }
 
