@@ -13,6 +13,9 @@ pub(super) fn named(name: &str) -> Option<Scenario> {
     }
 }
 
+/// The demo file with by far the most to read.
+pub(super) const BIG_FILE: &str = "data/service.log";
+
 const MODULES: [&str; 8] = ["parser", "lexer", "printer", "planner", "store", "server", "client", "report"];
 
 /// The files that the `demo` scenario reads, as paths and contents, for a client to lay out before it starts.
@@ -27,7 +30,7 @@ pub fn demo_files() -> Vec<(String, String)> {
     let mut files = vec![
         ("README.md".to_owned(), "# Almanac\n\nA small service that plans, stores and reports.\n".repeat(12)),
         ("docs/plan.md".to_owned(), "- read every module\n- note what it exports\n- check the log\n".repeat(20)),
-        ("data/service.log".to_owned(), log_lines(600)),
+        (BIG_FILE.to_owned(), log_lines(600)),
     ];
     files.extend(MODULES.iter().map(|module| (source_path(module), source(module))));
     files
@@ -91,10 +94,7 @@ fn demo() -> Scenario {
     let scenario = MODULES.iter().fold(scenario, |scenario, module| study(scenario, module));
     scenario
         .turn(Turn::calls([search("ERROR"), run("wc -l data/service.log")]).saying("Now the log."))
-        .turn(
-            Turn::calls([read("data/service.log")])
-                .thinking("The whole log is long, but the errors need their context."),
-        )
+        .turn(Turn::calls([read(BIG_FILE)]).thinking("The whole log is long, but the errors need their context."))
         .turn(Turn::calls([write("notes/summary.md", "# Summary\n\nEight modules, forty steps each.\n")]))
         .turn(Turn::calls([complete("Eight modules are read and summed up in notes/.")]))
 }

@@ -139,6 +139,12 @@ impl Scenario {
 
     /// A scenario from JSON text: `{"turns": [...]}`, `{"task": {...}}`, both, or a recording.
     ///
+    /// A turn has `thinking`, `text`, `calls` and `faults`, all optional. A call is `{"name", "arguments"}`, or `{"nth"}`
+    /// for the n-th tool that the client declares. A fault is `{"kind"}`, one of `rate_limit` (with
+    /// `retry_after_seconds` or without), `server_error`, `overloaded`, `reset`, `stall`, `truncate`, `stream_error` and
+    /// `malformed_arguments`. A task has the fields of [`Task`]. Besides: `name`, `tools` (`declared` or `as_written`) and
+    /// `summaries`, the turns that answer requests for a summary.
+    ///
     /// # Errors
     ///
     /// If the text is none of these.

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::builtin::BIG_FILE;
 use super::{Call, Turn};
 
 /// A generated task: so many tool calls over the tools that the client declares, then the end.
@@ -21,6 +22,8 @@ pub struct Task {
     pub parallel_every: usize,
     /// How many tools such a turn calls.
     pub parallel_calls: usize,
+    /// Every n-th call reads the biggest of the [demo files](crate::demo_files) instead; 0 for never.
+    pub big_every: usize,
     /// Whether every turn starts with thinking.
     pub thinking: bool,
     /// Names of the tools to call in turn; empty for whatever the client declares.
@@ -35,6 +38,7 @@ impl Default for Task {
             calls: 20,
             parallel_every: 4,
             parallel_calls: 3,
+            big_every: 0,
             thinking: false,
             tools: Vec::new(),
             ends_with_call: true,
@@ -63,6 +67,9 @@ impl Task {
     }
 
     fn call(&self, number: usize) -> Call {
+        if self.big_every > 0 && (number + 1).is_multiple_of(self.big_every) {
+            return Call::new("read_file", json!({"path": BIG_FILE}));
+        }
         if self.tools.is_empty() {
             return Call::nth(number);
         }

@@ -25,6 +25,14 @@ fn the_demo_only_reads_files_that_exist() {
 }
 
 #[test]
+fn a_task_can_ask_for_big_outputs_now_and_then() {
+    let scenario = Scenario::task(&Task { calls: 10, big_every: 5, ..Task::default() });
+    let calls = scenario.turns().iter().flat_map(|turn| &turn.calls);
+    let big = calls.filter(|call| call.arguments["path"] == "data/service.log").count();
+    assert_eq!(big, 2);
+}
+
+#[test]
 fn a_script_file_names_turns_calls_and_faults() {
     let text = json!({"name": "mine", "turns": [
         {"text": "look", "calls": [{"name": "read_file", "arguments": {"path": "a"}}, {"nth": 1}]},
