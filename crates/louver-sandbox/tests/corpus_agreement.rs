@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use louver_sandbox::{Format, judge};
+use louver_sandbox::{Format, Scenario, ScenarioError, judge};
 use serde_json::{Value, json};
 
 /// Rules that the column does not look at and `wire.md` lists as refused: a file whose only violations are of these
@@ -73,4 +73,19 @@ fn judging_any_prefix_of_any_conversation_ends_and_only_names_known_rules() {
             );
         }
     }
+}
+
+#[test]
+fn every_recording_with_an_answer_makes_a_scenario() {
+    let Some(corpus) = corpus() else { return };
+    let mut silent = Vec::new();
+    for (file, _, _) in index(&corpus) {
+        let wrapper: Value = serde_json::from_slice(&std::fs::read(corpus.join(&file)).unwrap()).unwrap();
+        match Scenario::transcript(&wrapper) {
+            Ok(scenario) => assert!(!scenario.turns().is_empty()),
+            Err(ScenarioError::Empty) => silent.push(file),
+            Err(error) => panic!("{file}: {error}"),
+        }
+    }
+    println!("without an answer: {silent:?}");
 }

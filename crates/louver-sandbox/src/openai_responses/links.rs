@@ -3,6 +3,8 @@
 //! Ids that the sandbox issues say whether their answer began with reasoning: `fc_sbxSERIALr00` needs `rs_sbxSERIAL`
 //! before it. Ids that it did not issue are accepted as they are.
 
+use std::collections::HashSet;
+
 use crate::Violation;
 use crate::body::{items, text};
 use crate::provider::{Reply, Request};
@@ -26,10 +28,12 @@ pub(super) fn item_id(prefix: &str, reply: &Reply<'_>, index: usize) -> String {
 pub(super) fn verify(request: &Request) -> Vec<Violation> {
     let input = items(&request.body, "input");
     let mut found = Vec::new();
+    let mut seen = HashSet::new();
     for (index, item) in input.iter().enumerate() {
         let id = text(item, "id");
+        seen.insert(id);
         let Some(needed) = needed_reasoning(id) else { continue };
-        if !input[..index].iter().any(|earlier| text(earlier, "id") == needed) {
+        if !seen.contains(needed.as_str()) {
             let message = format!(
                 "Item '{id}' of type '{}' was provided without its required 'reasoning' item: '{needed}'.",
                 text(item, "type")
