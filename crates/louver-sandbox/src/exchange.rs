@@ -14,7 +14,7 @@ use crate::openai_responses::Memory;
 use crate::prompt::Prompt;
 use crate::provider::{Provider, Reply, Request, Usage};
 use crate::refusal::{ErrorReply, Refusal};
-use crate::runs::{RunKey, Runs};
+use crate::runs::{RunKey, Runs, Step};
 use crate::{Clock, Counter, Fault, Format, JournalEntry, Limits, Scenario, judge, models};
 
 /// The header by which a client names its run.
@@ -174,7 +174,7 @@ impl Exchange {
         let input = prompt.tokens();
         let reply = request.body["max_tokens"].as_u64().unwrap_or(0);
         if input > window && text(&request.body, "truncation") != "auto" {
-            return Err(Refusal::Overflow { input, window });
+            return Err(Refusal::Overflow { input, window, is_new_model: model.cache.reports_writes });
         }
         if model.counts_reply_room && input.saturating_add(reply) > window {
             return Err(Refusal::NoReplyRoom { input, reply, window });
@@ -190,7 +190,11 @@ impl Exchange {
         prompt: &Prompt,
         entry: &mut JournalEntry,
     ) -> Result<Outcome, Refusal> {
-        let step = self.state().runs.step(run_key(provider.format(), request), &self.scenario, prompt);
+        let step = if only_warms(request) {
+            Step::default()
+        } else {
+            self.state().runs.step(run_key(provider.format(), request), &self.scenario, prompt)
+        };
         let fault = step.fault;
         fault.map_or(Ok(()), |fault| refused_by(fault, request.is_stream))?;
         let mut answer = step.answer;
@@ -238,6 +242,11 @@ impl Exchange {
             Outcome::Whole(provider.whole(reply), fault)
         }
     }
+}
+
+/// Whether a request only wants its prompt in the cache.
+fn only_warms(request: &Request) -> bool {
+    request.body.get("max_tokens").and_then(Value::as_u64) == Some(0)
 }
 
 /// Faults that show before any answer, as refusals.

@@ -101,21 +101,27 @@ fn invalid(refusal: &Refusal, place: Where) -> ErrorReply {
             (400, format!("Missing required parameter: '{field}'."), json!(field), json!("missing_required_parameter"))
         }
         Refusal::Illegal(violation) => (400, violation.message.clone(), place.param, Value::Null),
-        Refusal::Overflow { input, window } | Refusal::NoReplyRoom { input, window, .. } => {
-            (400, overflow(*input, *window, place.history), json!(place.history), json!("context_length_exceeded"))
+        Refusal::Overflow { .. } | Refusal::NoReplyRoom { .. } => {
+            (400, overflow(refusal, place.history), json!(place.history), json!("context_length_exceeded"))
         }
         _ => (500, "The server had an error while processing your request.".to_owned(), Value::Null, Value::Null),
     };
     ErrorReply::new(status, error(&message, kind, &param, &code))
 }
 
-fn overflow(input: u64, window: u64, history: &str) -> String {
-    if history == "input" {
-        return "Your input exceeds the context window of this model. Please adjust your input and try again."
-            .to_owned();
+fn overflow(refusal: &Refusal, history: &str) -> String {
+    match refusal {
+        _ if history == "input" => {
+            "Your input exceeds the context window of this model. Please adjust your input and try again.".to_owned()
+        }
+        Refusal::Overflow { input, window, is_new_model: true } => format!(
+            "Input tokens exceed the configured limit of {window} tokens. Your messages resulted in {input} tokens. Please \
+             reduce the length of the messages."
+        ),
+        Refusal::Overflow { input, window, .. } | Refusal::NoReplyRoom { input, window, .. } => format!(
+            "This model's maximum context length is {window} tokens. However, your messages resulted in {input} tokens. \
+             Please reduce the length of the messages."
+        ),
+        _ => String::new(),
     }
-    format!(
-        "This model's maximum context length is {window} tokens. However, your messages resulted in {input} tokens. \
-         Please reduce the length of the messages."
-    )
 }

@@ -28,6 +28,7 @@ pub(crate) enum Refusal {
     Overflow {
         input: u64,
         window: u64,
+        is_new_model: bool,
     },
     /// Input and the room for the reply together do not fit.
     NoReplyRoom {

@@ -7,7 +7,7 @@ mod client;
 use std::time::Duration;
 
 use client::Client;
-use louver_sandbox::Format;
+use louver_sandbox::{Format, Scenario, Turn};
 use serde_json::{Value, json};
 
 /// A text of so many tokens.
@@ -125,6 +125,20 @@ async fn the_automatic_mark_sits_on_the_last_block() {
     ask["cache_control"] = short();
     assert_eq!(usage(&client, &ask).await, (0, 2000, 0));
     assert_eq!(usage(&client, &ask).await, (0, 0, 2000));
+}
+
+#[tokio::test]
+async fn a_request_without_room_for_an_answer_warms_the_cache_and_moves_no_script() {
+    let scenario = Scenario::new("one").turn(Turn::text("first"));
+    let client = Client::new(scenario).await;
+    let mut ask = claude(json!([block(2000, short())]), json!("go"));
+    ask["max_tokens"] = json!(0);
+    let (_, warmed) = client.ask(Format::Anthropic, &ask).await;
+    assert_eq!((&warmed["content"], &warmed["stop_reason"]), (&json!([]), &json!("max_tokens")));
+    ask["max_tokens"] = json!(100);
+    let (_, answer) = client.ask(Format::Anthropic, &ask).await;
+    assert_eq!(answer["usage"]["cache_read_input_tokens"], 2000);
+    assert_eq!(client::said(Format::Anthropic, &answer), "first");
 }
 
 #[tokio::test]

@@ -126,6 +126,19 @@ async fn overflow_is_refused_in_each_providers_words() {
 }
 
 #[tokio::test]
+async fn newer_openai_models_have_other_words_for_overflow() {
+    let echo = Scenario::named("echo").unwrap();
+    let client = Client::with(Sandbox::builder().scenario(echo).context_window(1000)).await;
+    let mut body = say(Format::OpenAiChat, &"x".repeat(4001));
+    body["model"] = json!("gpt-5.6");
+    let (_, answer) = client.ask(Format::OpenAiChat, &body).await;
+    let message = "Input tokens exceed the configured limit of 1000 tokens. Your messages resulted in 1001 tokens. Please \
+                   reduce the length of the messages.";
+    assert_eq!(answer["error"]["message"], message);
+    assert_eq!(answer["error"]["code"], "context_length_exceeded");
+}
+
+#[tokio::test]
 async fn older_claude_models_count_the_room_for_the_reply() {
     let client = Client::named("echo").await;
     let mut body = say(Format::Anthropic, &"x".repeat(4 * 190_000));

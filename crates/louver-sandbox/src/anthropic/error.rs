@@ -36,7 +36,7 @@ fn parts(refusal: &Refusal) -> (u16, &'static str, String) {
         Refusal::TooLarge { .. } => (413, "request_too_large", "Request exceeds the maximum size".to_owned()),
         Refusal::MissingField { field } => (400, invalid, format!("{field}: Field required")),
         Refusal::Illegal(violation) => (400, invalid, violation.message.clone()),
-        Refusal::Overflow { input, window } => {
+        Refusal::Overflow { input, window, .. } => {
             (400, invalid, format!("prompt is too long: {input} tokens > {window} maximum"))
         }
         Refusal::NoReplyRoom { input, reply, window } => (

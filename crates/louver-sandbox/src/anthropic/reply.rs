@@ -30,7 +30,11 @@ pub(super) fn envelope(reply: &Reply<'_>, content: &[Value], usage: &Value) -> V
 }
 
 pub(super) fn stop_reason(reply: &Reply<'_>) -> &'static str {
-    if reply.answer.calls.is_empty() { "end_turn" } else { "tool_use" }
+    match (&reply.answer.text, reply.answer.calls.is_empty()) {
+        (_, false) => "tool_use",
+        (Some(_), true) => "end_turn",
+        (None, true) => "max_tokens",
+    }
 }
 
 /// The content blocks of an answer: thinking, text, calls.

@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 
 pub(super) fn screen(request: &Request) -> Result<(), Refusal> {
     required(request)?;
-    let checks = [version, roles, tools, cache_marks, thinking_config];
+    let checks = [version, roles, tools, warming, cache_marks, thinking_config];
     checks.iter().find_map(|check| check(request)).map_or(Ok(()), |violation| Err(Refusal::Illegal(violation)))
 }
 
@@ -59,6 +59,13 @@ fn tools(request: &Request) -> Option<Violation> {
         let path = format!("tools.{index}.custom.{missing}");
         is_custom.then(|| invalid(&path, &format!("{path}: Field required")))
     })
+}
+
+/// A request without room for an answer only warms the cache, and then has nothing to stream.
+fn warming(request: &Request) -> Option<Violation> {
+    let warms = request.body.get("max_tokens").and_then(Value::as_u64) == Some(0);
+    (warms && request.is_stream)
+        .then(|| invalid("max_tokens", "max_tokens: `max_tokens: 0` is not supported with `stream`"))
 }
 
 fn cache_marks(request: &Request) -> Option<Violation> {

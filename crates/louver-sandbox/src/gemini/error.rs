@@ -60,7 +60,7 @@ fn parts(refusal: &Refusal) -> (u16, &'static str, String) {
             (400, invalid, format!("* GenerateContentRequest.{field}: {field} is not specified\n"))
         }
         Refusal::Illegal(violation) => (400, invalid, violation.message.clone()),
-        Refusal::Overflow { input, window } | Refusal::NoReplyRoom { input, window, .. } => (
+        Refusal::Overflow { input, window, .. } | Refusal::NoReplyRoom { input, window, .. } => (
             400,
             invalid,
             format!("The input token count ({input}) exceeds the maximum number of tokens allowed ({window})."),
