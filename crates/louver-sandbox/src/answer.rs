@@ -12,6 +12,9 @@ const ENDING_TOOLS: [&str; 2] = ["task_complete", "task_blocked"];
 /// How a request for a summary starts.
 const SUMMARY_REQUEST: &str = "Summarize the following conversation history";
 
+/// How much of what was said is repeated.
+const MAX_ECHO_CHARS: usize = 2_000;
+
 /// How many names a made-up summary mentions.
 const MAX_SUMMARY_NAMES: usize = 12;
 
@@ -58,7 +61,8 @@ impl Answer {
 
     /// A scripted turn, with its calls bent to the tools of the request.
     pub(crate) fn of_turn(turn: &Turn, tools: &[DeclaredTool], policy: Tools) -> Self {
-        let mut answer = Self { thinking: turn.thinking.clone(), text: turn.text.clone(), calls: Vec::new() };
+        let mut answer =
+            Self { thinking: filled(turn.thinking.as_ref()), text: filled(turn.text.as_ref()), calls: Vec::new() };
         for (index, call) in turn.calls.iter().enumerate() {
             match resolve(call, index, tools, policy) {
                 Some(call) => answer.calls.push(call),
@@ -98,12 +102,18 @@ impl Answer {
     }
 }
 
-/// Repeats what the user said last.
+/// A text that says something: a blank block would be refused when it comes back.
+fn filled(text: Option<&String>) -> Option<String> {
+    text.filter(|text| !text.trim().is_empty()).cloned()
+}
+
+/// Repeats what the user said last, up to a point.
 pub(crate) fn echo(prompt: &Prompt) -> Answer {
     if prompt.last_said.trim().is_empty() {
         return Answer::text("I have nothing to repeat.");
     }
-    Answer::text(format!("You said: {}", prompt.last_said))
+    let said: String = prompt.last_said.chars().take(MAX_ECHO_CHARS).collect();
+    Answer::text(format!("You said: {said}"))
 }
 
 /// Whether a request asks for a summary of the conversation.

@@ -23,6 +23,18 @@ const RUN_HEADER: &str = "x-sandbox-run";
 /// Keys that start with this are refused.
 const BAD_KEY_START: &str = "bad";
 
+/// Characters of a bad key that its refusal may repeat.
+const SHOWN_KEY_CHARS: usize = 3;
+
+/// Checks a key.
+pub(crate) fn check_key(key: Option<String>) -> Result<String, Refusal> {
+    let key = key.filter(|key| !key.is_empty()).ok_or(Refusal::MissingKey)?;
+    if key.starts_with(BAD_KEY_START) {
+        return Err(Refusal::BadKey { shown: key.chars().take(SHOWN_KEY_CHARS).collect() });
+    }
+    Ok(key)
+}
+
 /// A request as it came in.
 pub(crate) struct Incoming {
     pub(crate) path: String,
@@ -146,10 +158,7 @@ impl Exchange {
 
     /// Checks the key and reads the JSON.
     fn accept(&self, provider: &dyn Provider, incoming: Incoming) -> Result<Request, Refusal> {
-        let key = incoming.key.filter(|key| !key.is_empty()).ok_or(Refusal::MissingKey)?;
-        if key.starts_with(BAD_KEY_START) {
-            return Err(Refusal::BadKey { key });
-        }
+        let key = check_key(incoming.key)?;
         let parsed: Result<Value, _> = serde_json::from_slice(&incoming.body);
         let mut body = parsed.map_err(|error| Refusal::Malformed { reason: error.to_string() })?;
         if !body.is_object() {
@@ -264,6 +273,6 @@ fn run_key(format: Format, request: &Request) -> RunKey {
     let named = request.headers.get(RUN_HEADER).and_then(|name| name.to_str().ok());
     match named {
         Some(name) => RunKey::Named(name.to_owned()),
-        None => RunKey::Implied(format!("{format} {} {}", request.model, request.key)),
+        None => RunKey::Implied(request.cache_scope().then_text(format.name()).hex()),
     }
 }

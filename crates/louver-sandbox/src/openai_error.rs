@@ -39,12 +39,11 @@ pub(crate) fn reply(refusal: &Refusal, place: Where) -> ErrorReply {
 }
 
 fn key_body(refusal: &Refusal) -> Value {
-    let Refusal::BadKey { key } = refusal else {
+    let Refusal::BadKey { shown } = refusal else {
         let message = "You didn't provide an API key. You need to provide your API key in an Authorization header using \
                        Bearer auth (i.e. Authorization: Bearer YOUR_KEY).";
         return error(message, "invalid_request_error", &Value::Null, &Value::Null);
     };
-    let shown: String = key.chars().take(3).collect();
     let message = format!(
         "Incorrect API key provided: {shown}***. You can find your API key at https://platform.openai.com/account/api-keys."
     );

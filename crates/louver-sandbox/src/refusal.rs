@@ -8,8 +8,9 @@ use crate::Violation;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Refusal {
     MissingKey,
+    /// With as much of the key as may be shown.
     BadKey {
-        key: String,
+        shown: String,
     },
     UnknownPath {
         method: String,

@@ -18,7 +18,7 @@ pub(crate) struct Step {
 pub(crate) enum RunKey {
     /// By name, in a header.
     Named(String),
-    /// By API key, format and model.
+    /// By a hash of API key, model and format.
     Implied(String),
 }
 

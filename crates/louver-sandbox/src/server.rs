@@ -14,7 +14,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::anthropic::Anthropic;
 use crate::connection::ResetSwitch;
-use crate::exchange::{Exchange, Incoming, Outcome};
+use crate::exchange::{Exchange, Incoming, Outcome, check_key};
 use crate::gemini::Gemini;
 use crate::openai_chat::OpenAiChat;
 use crate::openai_responses::OpenAiResponses;
@@ -22,6 +22,8 @@ use crate::outgoing::{self, Lease};
 use crate::provider::Provider;
 use crate::refusal::{ErrorReply, Refusal};
 use crate::{Format, listing};
+
+const REQUEST_ID: &str = "request-id";
 
 /// What all connections share.
 #[derive(Clone)]
@@ -55,9 +57,11 @@ struct Aim {
     model: Option<String>,
     is_stream: Option<bool>,
     is_count: bool,
+    /// Whether the answer is one element of an array, as a Gemini stream without `alt=sse` is.
+    is_array: bool,
 }
 
-const COUNT: Aim = Aim { model: None, is_stream: None, is_count: true };
+const COUNT: Aim = Aim { model: None, is_stream: None, is_count: true, is_array: false };
 
 async fn messages(State(server): State<Server>, request: HttpRequest) -> Response {
     server.handle(&Anthropic, Aim::default(), request).await
@@ -82,10 +86,12 @@ async fn count_responses(State(server): State<Server>, request: HttpRequest) -> 
 async fn gemini(State(server): State<Server>, Path(action): Path<String>, request: HttpRequest) -> Response {
     let (model, verb) = action.rsplit_once(':').unwrap_or((&action, ""));
     let model = Some(model.to_owned());
+    let is_sse = request.uri().query().is_some_and(|query| query.split('&').any(|pair| pair == "alt=sse"));
+    let whole = Aim { model, is_stream: Some(false), ..Aim::default() };
     let aim = match verb {
-        "generateContent" => Aim { model, is_stream: Some(false), is_count: false },
-        "streamGenerateContent" => Aim { model, is_stream: Some(true), is_count: false },
-        "countTokens" => Aim { model, is_stream: Some(false), is_count: true },
+        "generateContent" => whole,
+        "streamGenerateContent" => Aim { is_stream: Some(is_sse), is_array: !is_sse, ..whole },
+        "countTokens" => Aim { is_count: true, ..whole },
         _ => return unknown(State(server), request).await,
     };
     server.handle(&Gemini, aim, request).await
@@ -138,7 +144,17 @@ fn provider_of(request: &HttpRequest) -> &'static dyn Provider {
 }
 
 impl Server {
+    /// Answers a request and gives the answer the id under which both providers' clients report it.
     async fn handle(self, provider: &dyn Provider, aim: Aim, request: HttpRequest) -> Response {
+        let id = format!("req_sbx{:016}", self.exchange.next_serial());
+        let mut response = self.respond(provider, aim, request).await;
+        if !response.headers().contains_key(REQUEST_ID) {
+            identify(&mut response, &id);
+        }
+        response
+    }
+
+    async fn respond(self, provider: &dyn Provider, aim: Aim, request: HttpRequest) -> Response {
         let path = request.uri().path().to_owned();
         let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else {
             return self.error(&self.exchange.refuse(provider, &path, &Refusal::Overloaded));
@@ -164,6 +180,7 @@ impl Server {
         match self.exchange.answer(provider, incoming) {
             Outcome::Error(error) => self.error(&error),
             Outcome::Whole(body, fault) => {
+                let body = if aim.is_array { json!([body]) } else { body };
                 response(StatusCode::OK, "application/json", outgoing::whole(&body.to_string(), fault, lease))
             }
             Outcome::Events { events, error_event, fault } => {
@@ -175,11 +192,8 @@ impl Server {
 
     /// A listing, for whoever has a key.
     fn list(&self, provider: &dyn Provider, request: &HttpRequest, list: Result<Value, Refusal>) -> Response {
-        let listed = match key(provider.format(), request.headers(), request.uri().query()) {
-            None => Err(Refusal::MissingKey),
-            Some(key) if key.starts_with("bad") => Err(Refusal::BadKey { key }),
-            Some(_) => list,
-        };
+        let key = key(provider.format(), request.headers(), request.uri().query());
+        let listed = check_key(key).and(list);
         match listed {
             Ok(list) => json_response(StatusCode::OK, &list),
             Err(refusal) => self.error(&provider.error(&refusal, self.exchange.next_serial())),
@@ -189,10 +203,21 @@ impl Server {
     fn error(&self, error: &ErrorReply) -> Response {
         let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = json_response(status, &error.body);
+        if let Some(id) = error.body["request_id"].as_str() {
+            identify(&mut response, id);
+        }
         if let Some(seconds) = error.retry_after_seconds {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
+    }
+}
+
+/// Puts a request's id where Anthropic's and OpenAI's clients look for it.
+fn identify(response: &mut Response, id: &str) {
+    if let Ok(id) = HeaderValue::from_str(id) {
+        response.headers_mut().insert(REQUEST_ID, id.clone());
+        response.headers_mut().insert("x-request-id", id);
     }
 }
 

@@ -79,6 +79,26 @@ async fn models_are_listed_in_the_callers_shape() {
 }
 
 #[tokio::test]
+async fn a_gemini_stream_without_sse_is_an_array() {
+    let client = Client::named("echo").await;
+    let body = hello(Format::Gemini);
+    let answer = post(&client, "/v1beta/models/gemini-2.5-pro:streamGenerateContent", &body).await;
+    assert_eq!(said(Format::Gemini, &answer[0]), "You said: Hello.");
+}
+
+#[tokio::test]
+async fn every_answer_has_a_request_id() {
+    let client = Client::named("echo").await;
+    for body in [hello(Format::Anthropic), json!({})] {
+        let response = client.send(Format::Anthropic, &body).await;
+        let id = response.headers()["request-id"].to_str().unwrap().to_owned();
+        assert!(id.starts_with("req_"));
+        let answer: Value = response.json().await.unwrap();
+        assert!(answer.get("request_id").is_none_or(|in_body| *in_body == id), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn a_history_kept_on_the_server_is_judged_as_a_whole() {
     let scenario =
         Scenario::new("stored").turn(Turn::calls([Call::new("read", json!({"path": "a"}))])).turn(Turn::text("Read."));

@@ -120,9 +120,7 @@ fn tool_results(messages: &[Value], index: usize, found: &mut Vec<Violation>) {
             None => found.push(result_without_use(&path, id)),
         }
         if first_other.is_some_and(|other| other < position) {
-            let message = format!(
-                "{path}: `tool_result` blocks must come first in the content of the message that answers `tool_use`"
-            );
+            let message = uses_without_results(index.saturating_sub(1), &[id]);
             found.push(Violation::new("tool-result-not-first", path, message));
         }
     }
@@ -147,13 +145,18 @@ fn tool_uses(messages: &[Value], index: usize, found: &mut Vec<Violation>) {
     }
     if !open.is_empty() {
         let path = format!("messages.{index}");
-        let message = format!(
-            "{path}: `tool_use` ids were found without `tool_result` blocks immediately after: {}. Each `tool_use` block \
-             must have a corresponding `tool_result` block in the next message.",
-            open.join(", ")
-        );
+        let message = uses_without_results(index, &open);
         found.push(Violation::new("tool-use-without-result", path, message));
     }
+}
+
+/// The API says the same of results that are missing and of results that something else precedes.
+fn uses_without_results(index: usize, ids: &[&str]) -> String {
+    format!(
+        "messages.{index}: `tool_use` ids were found without `tool_result` blocks immediately after: {}. Each `tool_use` \
+         block must have a corresponding `tool_result` block in the next message.",
+        ids.join(", ")
+    )
 }
 
 fn is_server_use(kind: &str) -> bool {
