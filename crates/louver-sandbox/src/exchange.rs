@@ -86,8 +86,8 @@ impl Exchange {
         let state = State {
             books: Books::new(limits.max_cache_entries),
             runs: Runs::new(limits.max_runs),
-            journal: Journal::new(limits.max_journal_entries),
-            memory: Memory::new(limits.max_stored_responses),
+            journal: Journal::new(limits.max_journal_entries, limits.max_journal_violations),
+            memory: Memory::new(limits.max_stored_responses, limits.max_stored_bytes),
         };
         Self { scenario, context_window, counter, clock, state: Mutex::new(state), serial: AtomicU64::new(1) }
     }

@@ -28,14 +28,16 @@ pub struct JournalEntry {
 pub(crate) struct Journal {
     entries: VecDeque<JournalEntry>,
     capacity: usize,
+    max_violations: usize,
 }
 
 impl Journal {
-    pub(crate) fn new(capacity: usize) -> Self {
-        Self { entries: VecDeque::new(), capacity: capacity.max(1) }
+    pub(crate) fn new(capacity: usize, max_violations: usize) -> Self {
+        Self { entries: VecDeque::new(), capacity: capacity.max(1), max_violations }
     }
 
-    pub(crate) fn push(&mut self, entry: JournalEntry) {
+    pub(crate) fn push(&mut self, mut entry: JournalEntry) {
+        entry.violations.truncate(self.max_violations);
         if self.entries.len() >= self.capacity {
             self.entries.pop_front();
         }

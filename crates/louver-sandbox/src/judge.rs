@@ -8,6 +8,20 @@ use crate::{Format, Violation, anthropic, gemini, openai_chat, openai_responses}
 /// running sandbox asks more (keys, required fields, signatures, the context limit) but never less. An empty list
 /// means that the history is legal; what `wire.md` calls advice is never named.
 ///
+/// The rules, by format:
+///
+/// | format | rules |
+/// |---|---|
+/// | `anthropic` | `no-messages`, `first-not-user`, `empty-content`, `blank-text`, `tool-use-without-result`, `tool-result-without-use`, `tool-result-not-first`, `too-many-cache-marks`, `thinking-misplaced`, `server-tool-without-result`, `system-misplaced` |
+/// | `openai-chat` | `no-messages`, `calls-without-results`, `result-without-call` |
+/// | `openai-responses` | `call-without-output`, `output-without-call`, `reasoning-without-item` |
+/// | `gemini` | `no-messages`, `first-not-user`, `empty-parts`, `call-out-of-place`, `response-out-of-place`, `response-count`, `bad-role` |
+///
+/// Calls and results are paired by position: a result answers the message right before it, even where neighbours have
+/// the same role, and ids may repeat. A call at the very end of a history is unanswered in every format. In the
+/// Responses format an output finds the earliest unanswered call of its kind and id; a server-side search without a
+/// `call_id` needs no output.
+///
 /// Cost: one walk over the body.
 ///
 /// ```

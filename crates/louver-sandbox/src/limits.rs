@@ -5,6 +5,8 @@ pub struct Limits {
     pub max_body_bytes: usize,
     /// Requests in the journal; the oldest go first.
     pub max_journal_entries: usize,
+    /// Violations that one entry of the journal names; the rest of them are left out.
+    pub max_journal_violations: usize,
     /// Runs in progress; the least recently used is forgotten first.
     pub max_runs: usize,
     /// Requests at one time; more are answered with the provider's "overloaded".
@@ -13,6 +15,8 @@ pub struct Limits {
     pub max_cache_entries: usize,
     /// Answers kept for `previous_response_id`; the oldest go first.
     pub max_stored_responses: usize,
+    /// Bytes of all of them together.
+    pub max_stored_bytes: usize,
 }
 
 impl Default for Limits {
@@ -20,10 +24,12 @@ impl Default for Limits {
         Self {
             max_body_bytes: 32 * 1024 * 1024,
             max_journal_entries: 10_000,
+            max_journal_violations: 100,
             max_runs: 1_024,
             max_concurrent_requests: 256,
             max_cache_entries: 200_000,
             max_stored_responses: 64,
+            max_stored_bytes: 64 * 1024 * 1024,
         }
     }
 }

@@ -18,9 +18,8 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
 /// A stand-in for the four APIs, not yet listening. See [`Sandbox::builder`].
 #[derive(Debug)]
-pub struct Sandbox {
-    _private: (),
-}
+#[non_exhaustive]
+pub struct Sandbox;
 
 impl Sandbox {
     /// Starts describing a sandbox: by default the `demo` scenario, each model's own context window, the machine's clock,

@@ -34,6 +34,16 @@ async fn the_journal_keeps_the_latest_requests() {
 }
 
 #[tokio::test]
+async fn an_entry_of_the_journal_names_no_more_violations_than_it_may() {
+    let limits = Limits { max_journal_violations: 2, ..Limits::default() };
+    let client = bounded(Scenario::named("echo").unwrap(), limits).await;
+    let blank = json!({"role": "user", "content": " "});
+    let body = json!({"model": "claude-sonnet-5", "max_tokens": 1, "messages": [blank, blank, blank]});
+    assert_eq!(client.ask(Format::Anthropic, &body).await.0, 400);
+    assert_eq!(client.sandbox.journal()[0].violations.len(), 2);
+}
+
+#[tokio::test]
 async fn more_requests_at_once_than_the_limit_are_an_overload() {
     let limits = Limits { max_concurrent_requests: 1, ..Limits::default() };
     let client = bounded(Scenario::new("stall").turn(Turn::text("never").after(Fault::Stall)), limits).await;
