@@ -171,11 +171,12 @@ async fn manual_thinking_wants_the_open_turn_to_start_with_it() {
 #[tokio::test]
 async fn thinking_is_only_shown_to_those_who_ask_for_it() {
     let client = thinker().await;
-    let body =
-        json!({"model": "claude-sonnet-4-5", "max_tokens": 100, "messages": [{"role": "user", "content": "go"}]});
-    let body = with_tools(Format::Anthropic, body, &["read"]);
-    let (_, answer) = client.ask(Format::Anthropic, &body).await;
-    assert_eq!(client::find(&answer["content"], "thinking"), Value::Null);
+    for model in ["claude-sonnet-4-5", "claude-opus-5-5"] {
+        let body = json!({"model": model, "max_tokens": 100, "messages": [{"role": "user", "content": "go"}]});
+        let body = with_tools(Format::Anthropic, body, &["read"]);
+        let (_, answer) = client.ask(Format::Anthropic, &body).await;
+        assert_eq!(client::find(&answer["content"], "thinking"), Value::Null, "{model}");
+    }
 }
 
 #[tokio::test]

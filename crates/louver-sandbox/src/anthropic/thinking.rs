@@ -17,13 +17,9 @@ const BINDING_BETA: &str = "thinking-binding-controls-2026-08-01";
 const MARK: &str = "sbx1";
 const NONE_BEFORE: &str = "none";
 
-/// Whether an answer to this request may think aloud.
+/// Whether an answer to this request may think aloud: only if the request asks for it.
 pub(super) fn is_shown(request: &Request) -> bool {
-    match request.body.get("thinking").map(|thinking| text(thinking, "type")) {
-        Some("enabled" | "adaptive") => true,
-        Some(_) => false,
-        None => is_bound(request),
-    }
+    matches!(text(&request.body["thinking"], "type"), "enabled" | "adaptive")
 }
 
 fn is_bound(request: &Request) -> bool {

@@ -59,7 +59,7 @@ impl Call {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Turn {
-    /// What it thinks first, where the API shows thinking.
+    /// What it thinks first. Shown where the API shows thinking and the request asks for it.
     pub thinking: Option<String>,
     /// What it says.
     pub text: Option<String>,
