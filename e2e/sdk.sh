@@ -4,7 +4,8 @@
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-work=${LOUVER_E2E_DIR:-$root/target/e2e}
+target=${CARGO_TARGET_DIR:-$root/target}
+work=${LOUVER_E2E_DIR:-$target/e2e}
 mkdir -p "$work/node"
 
 if ! cmp -s "$root/e2e/requirements.txt" "$work/requirements.txt"; then
@@ -23,7 +24,7 @@ cp "$root/e2e/sdk.mjs" "$work/node/sdk.mjs"
 
 rm -f "$work/address"
 cargo build --quiet --manifest-path "$root/Cargo.toml" -p louver-sandbox --example serve
-"$root/target/debug/examples/serve" "$root/e2e/scenario.json" 20000 >"$work/address" &
+"$target/debug/examples/serve" "$root/e2e/scenario.json" 20000 >"$work/address" &
 server=$!
 trap 'kill $server 2>/dev/null || true' EXIT INT TERM
 tries=0

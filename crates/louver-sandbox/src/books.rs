@@ -10,7 +10,7 @@ use crate::prompt::{Block, Caching, Prompt};
 /// How many blocks, itself included, a mark looks back over for a warm prefix.
 const LOOKBACK_BLOCKS: usize = 20;
 
-/// How long an entry without a mark of its own for an hour lives at most in the short class.
+/// The short life of an entry. What lives longer is reported, and billed, apart.
 pub(crate) const FIVE_MINUTES: Duration = Duration::from_secs(300);
 
 /// Explicit marks that an automatic cache honours in one request.
