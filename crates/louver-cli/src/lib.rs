@@ -1,1 +1,6 @@
 //! The command line of Louver.
+
+pub mod config;
+mod input;
+mod output;
+mod printer;
