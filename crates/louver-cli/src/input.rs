@@ -1,11 +1,17 @@
 //! Reading a conversation, within bounds.
 
 use anyhow::{Context, bail, ensure};
+use louver::json::JsonError;
 use louver::wire::{Body, Format};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+/// What some editors put before a text.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+/// A longer path says no more than its ends.
+const MAX_PATH_CHARS: usize = 120;
 
 /// Where a conversation comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +77,8 @@ impl Input {
             Source::File(path) => read_file(path, self.max_bytes)?,
         };
         ensure!(!bytes.trim_ascii().is_empty(), "the input is empty (byte 0)");
-        Ok(Body::parse_bytes(&bytes, self.format)?)
+        ensure!(!bytes.starts_with(BYTE_ORDER_MARK), "starts with a byte order mark, which is not JSON (byte 0)");
+        Body::parse_bytes(&bytes, self.format).map_err(|error| anyhow::Error::msg(sentence(&error)))
     }
 }
 
@@ -93,6 +100,19 @@ fn read_bounded(reader: impl Read, max_bytes: u64) -> anyhow::Result<Vec<u8>> {
         "the input goes on beyond the limit at byte {max_bytes} (--max-bytes raises it)"
     );
     Ok(bytes)
+}
+
+/// The error as it is, but a path of a thousand steps only by its ends.
+fn sentence(error: &JsonError) -> String {
+    let (sentence, path) = (error.to_string(), error.path());
+    let steps = path.chars().count();
+    if steps <= MAX_PATH_CHARS {
+        return sentence;
+    }
+    let ends = MAX_PATH_CHARS / 2;
+    let start: String = path.chars().take(ends).collect();
+    let end: String = path.chars().skip(steps - ends).collect();
+    sentence.replacen(&path, &format!("{start}…{end}"), 1)
 }
 
 /// An operating system's error without its number: `no such file or directory`.

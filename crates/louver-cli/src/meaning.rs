@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::input::{Input, Source};
 use crate::typed::{self, Command, Typed};
-use crate::window::WindowChoice;
+use crate::window::{WindowChoice, counts_messages, has_token_window};
 use louver::policy::Row;
 use std::path::{Path, PathBuf};
 
@@ -137,15 +137,16 @@ fn set<T>(setting: &mut T, flag: Option<T>) {
 
 /// Flags that the policy does not look at.
 fn idle_flags(policy: &Row, typed: &typed::Window) -> Vec<&'static str> {
-    let counts_messages = policy.name != "tokens";
+    let counts_messages = counts_messages(policy);
+    let has_token_window = has_token_window(policy);
     let flags = [
         ("--max-messages", typed.max_messages.is_some() && !counts_messages),
         ("--preserve-first", typed.preserve_first.is_some() && !counts_messages),
         ("--preserve-last", typed.preserve_last.is_some() && !counts_messages),
         ("--context-window", typed.context_window.is_some() && !policy.needs_budget),
         ("--max-output", typed.max_output.is_some() && !policy.needs_budget),
-        ("--total-tokens", typed.total_tokens.is_some() && !policy.needs_budget),
-        ("--profile", typed.profile.is_some() && !policy.needs_budget),
+        ("--total-tokens", typed.total_tokens.is_some() && !has_token_window),
+        ("--profile", typed.profile.is_some() && !has_token_window),
     ];
     flags.into_iter().filter(|(_, is_idle)| *is_idle).map(|(flag, _)| flag).collect()
 }

@@ -4,10 +4,12 @@
 //! conversation goes through [`safe`], so that no message can move the cursor or fake a line. Results that are data go
 //! out as they are.
 
+use crate::input::spoken;
 use anstream::adapter::strip_str;
 use anstyle::{AnsiColor, Style};
+use anyhow::Context;
 use std::fmt;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// An error's first word.
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -53,18 +55,16 @@ impl<'w> Printer<'w> {
     }
 
     /// A result that is data: out as it is.
-    pub(crate) fn data(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.out.write_all(bytes)?;
-        self.out.flush()
+    pub(crate) fn data(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        self.out.write_all(bytes).and_then(|()| self.out.flush()).map_err(spoken).context("stdout")
     }
 
     /// A result for people.
-    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn text(&mut self, text: &str) -> anyhow::Result<()> {
         match self.colors.out {
-            true => self.out.write_all(text.as_bytes())?,
-            false => write!(self.out, "{}", strip_str(text))?,
+            true => self.data(text.as_bytes()),
+            false => self.data(strip_str(text).to_string().as_bytes()),
         }
-        self.out.flush()
     }
 
     /// Something that went well.

@@ -6,6 +6,7 @@ use louver::policy::{Row, TABLE};
 use louver::tokens::CounterChoice;
 use louver::wire::Format;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// Keeps an LLM conversation inside its context window.
 #[derive(Debug, Parser)]
@@ -129,7 +130,7 @@ pub(crate) struct Inspect {
     pub(crate) output: Output,
 
     /// Show at most N messages, from both ends; 0 shows all [default: 200 on a terminal, else all]
-    #[arg(long, value_name = "N", help_heading = "Output", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, help_heading = "Output", allow_negative_numbers = true)]
     pub(crate) limit: Option<usize>,
 
     /// Print the same as JSON
@@ -224,22 +225,22 @@ pub(crate) struct Window {
     pub(crate) policy: Option<&'static Row>,
 
     /// The most messages to keep; 0 keeps all [default: 100]
-    #[arg(long, value_name = "N", help_heading = "Policy", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, help_heading = "Policy", allow_negative_numbers = true)]
     pub(crate) max_messages: Option<usize>,
 
     /// How many messages at the start always stay [default: 1]
-    #[arg(long, value_name = "N", help_heading = "Policy", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, help_heading = "Policy", allow_negative_numbers = true)]
     pub(crate) preserve_first: Option<usize>,
 
     /// How many messages at the end always stay [default: 20]
-    #[arg(long, value_name = "N", help_heading = "Policy", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, help_heading = "Policy", allow_negative_numbers = true)]
     pub(crate) preserve_last: Option<usize>,
 
     /// The model's window in tokens, instead of the catalogue's
     #[arg(
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u64).range(1..),
+        value_parser = at_least_one,
         help_heading = "Policy",
         allow_negative_numbers = true
     )]
@@ -250,11 +251,11 @@ pub(crate) struct Window {
     pub(crate) model: Option<String>,
 
     /// Tokens to reserve for the reply [default: the input's max_tokens, else 8192]
-    #[arg(long, value_name = "N", help_heading = "Policy", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, help_heading = "Policy", allow_negative_numbers = true)]
     pub(crate) max_output: Option<u64>,
 
     /// What the provider counted for all but the last message
-    #[arg(long, value_name = "N", help_heading = "Policy", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, help_heading = "Policy", allow_negative_numbers = true)]
     pub(crate) total_tokens: Option<u64>,
 
     /// The profile whose condensing threshold counts
@@ -305,6 +306,14 @@ fn counter_parser() -> impl TypedValueParser<Value = CounterChoice> {
     };
     let values = CounterChoice::ALL.map(|choice| PossibleValue::new(choice.to_string()).help(about(choice)));
     PossibleValuesParser::new(values).try_map(|name| name.parse::<CounterChoice>())
+}
+
+fn whole<N: FromStr>(typed: &str) -> Result<N, &'static str> {
+    typed.parse().map_err(|_| "expected a whole number, 0 or more")
+}
+
+fn at_least_one(typed: &str) -> Result<u64, &'static str> {
+    typed.parse().ok().filter(|number| *number > 0).ok_or("expected a whole number, 1 or more")
 }
 
 /// A number of bytes: `1000000`, `64MB`, `16MiB`.

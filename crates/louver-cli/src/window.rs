@@ -103,6 +103,16 @@ impl WindowChoice {
     }
 }
 
+/// Whether a policy looks at the settings of the message window.
+pub(crate) fn counts_messages(policy: &Row) -> bool {
+    matches!(policy.name, "messages" | "both")
+}
+
+/// Whether a policy looks at the settings of the token window.
+pub(crate) fn has_token_window(policy: &Row) -> bool {
+    matches!(policy.name, "tokens" | "both")
+}
+
 impl Window {
     /// What the policy is told. Only a policy that counts tokens has a budget.
     pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
@@ -111,7 +121,7 @@ impl Window {
             (true, Some(limit)) => Some(limit.budget()?),
             (true, None) => return Err(self.no_budget()),
         };
-        Ok(Settings { messages: self.messages, tokens: self.tokens.clone(), budget })
+        Ok(Settings { messages: self.messages, tokens: self.tokens.clone(), budget, ..Settings::default() })
     }
 
     fn no_budget(&self) -> anyhow::Error {

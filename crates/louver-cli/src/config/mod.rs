@@ -221,3 +221,6 @@ fn not_utf8(valid: &[u8]) -> Problem {
     let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
     Problem { line, path: String::new(), message: "not UTF-8 text".to_owned() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,23 @@ use serde_json::Value;
 /// The schema, as JSON Schema 2020-12.
 #[must_use]
 pub fn schema() -> Value {
-    schemars::schema_for!(Config).to_value()
+    let mut schema = schemars::schema_for!(Config).to_value();
+    drop_null_defaults(&mut schema);
+    schema
+}
+
+/// A key without a default of its own is simply absent; `null` would be no value of its type.
+fn drop_null_defaults(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            if members.get("default").is_some_and(Value::is_null) {
+                members.remove("default");
+            }
+            members.values_mut().for_each(drop_null_defaults);
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(drop_null_defaults),
+        _ => {}
+    }
 }
 
 /// What `policy` may say; `null` leaves it to the command.

@@ -6,7 +6,7 @@ use louver::count::count_part;
 use louver::tokens::{Counter, Millitokens};
 use louver::unit::units_of;
 use louver::wire::{Body, MediaKind, Message, Part, PartKind, Role};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -22,12 +22,16 @@ pub(crate) struct Survey {
     pub(crate) context_window: Option<u64>,
     /// The window less buffer and reply, where that leaves anything.
     pub(crate) allowed_tokens: Option<u64>,
+    /// What a fill of 1 stands for.
+    fill_of: &'static str,
     pub(crate) policy: String,
+    #[serde(skip)]
     pub(crate) pinned: String,
     /// System and tools, which stand before the first message.
     pub(crate) overhead: Vec<Outer>,
     pub(crate) messages: Vec<Row>,
     pub(crate) units: usize,
+    #[serde(serialize_with = "by_category")]
     pub(crate) totals: Vec<Total>,
     pub(crate) total_tokens: u64,
 }
@@ -54,6 +58,8 @@ pub(crate) struct Row {
     pub(crate) parts: Vec<Piece>,
     pub(crate) tokens: u64,
     pub(crate) cumulative_tokens: u64,
+    /// How full the window is after it.
+    fill: f64,
     /// The number of the unit it belongs to.
     pub(crate) unit: usize,
     pub(crate) pinned: bool,
@@ -84,7 +90,7 @@ pub(crate) struct Piece {
 }
 
 /// What one category costs.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(crate) struct Total {
     pub(crate) category: Category,
     pub(crate) tokens: u64,
@@ -180,7 +186,7 @@ impl Survey {
         let mut sums = Sums::default();
         let overhead = outer(body, &*window.counter, &mut sums);
         let units: Vec<_> = units_of(body.format(), body.messages().iter().map(|message| &**message)).collect();
-        let pins = pins::pins(window, &units, body.messages().len());
+        let pins = pins::pins(window, &units, body);
         let mut tools = HashMap::new();
         let mut messages = Vec::with_capacity(body.messages().len());
         for (unit, range) in units.iter().enumerate() {
@@ -193,6 +199,7 @@ impl Survey {
                     parts: pieces(message, &mut tools),
                     tokens,
                     cumulative_tokens: sums.total().ceil_tokens(),
+                    fill: 0.0,
                     unit,
                     pinned: pins[index],
                     place: place(index, range),
@@ -200,7 +207,7 @@ impl Survey {
                 });
             }
         }
-        Self {
+        let mut survey = Self {
             format: body.format().to_string(),
             model: window.model_name.clone(),
             counter: CounterUsed {
@@ -209,6 +216,7 @@ impl Survey {
             },
             context_window: window.limit.map(|limit| limit.context_window),
             allowed_tokens: window.limit.and_then(|limit| Some(limit.budget().ok()?.allowed_tokens())),
+            fill_of: if window.limit.is_some() { "context_window" } else { "total" },
             policy: window.policy.name.to_owned(),
             pinned: pins::spoken(window),
             overhead,
@@ -216,13 +224,26 @@ impl Survey {
             units: units.len(),
             totals: sums.totals(),
             total_tokens: sums.total().ceil_tokens(),
-        }
+        };
+        let full = survey.full();
+        survey.messages.iter_mut().for_each(|row| row.fill = share(row.cumulative_tokens, full));
+        survey
     }
 
     /// What a full bar stands for.
     pub(crate) fn full(&self) -> u64 {
         self.context_window.unwrap_or(self.total_tokens).max(1)
     }
+}
+
+/// A share to four digits.
+#[expect(clippy::cast_precision_loss, reason = "a figure for people, not for sums")]
+fn share(tokens: u64, full: u64) -> f64 {
+    (tokens as f64 / full as f64 * 10_000.0).round() / 10_000.0
+}
+
+fn by_category<S: Serializer>(totals: &[Total], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(totals.iter().map(|total| (total.category, total.tokens)))
 }
 
 /// System prompt and tool definitions.

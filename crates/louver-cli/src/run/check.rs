@@ -29,14 +29,15 @@ pub(super) fn run(job: &Check, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     } else {
         shell.deliver(Deliverable::Text(&lines(&body, &violations)), job.output.as_deref())?;
     }
-    let history = format!("{} history of {}", body.format(), plural(body.messages().len(), "message"));
     let source = safe(&job.input.source.to_string());
+    let messages = plural(body.messages().len(), "message");
+    let format = body.format();
     if violations.is_empty() {
-        shell.printer.note(&format!("{source}: a legal {history}"));
+        shell.printer.note(&format!("{source}: legal ({format}, {messages})"));
         return Ok(Exit::Done);
     }
     let count = plural(violations.len(), "violation");
-    shell.printer.note(&format!("{source}: {count} in a {history} (louver repair fixes them)"));
+    shell.printer.note(&format!("{source}: {count} ({format}, {messages}); louver repair makes it legal"));
     Ok(Exit::Finding)
 }
 

@@ -1,7 +1,7 @@
 //! `trim --explain`: a decision in plain words.
 
 use crate::printer::{grouped, plural};
-use crate::window::Window;
+use crate::window::{Window, counts_messages};
 use louver::plan::Trigger;
 use louver::report::{Action, Report};
 use louver::tokens::Counter;
@@ -43,7 +43,10 @@ pub(crate) fn counted(counter: &dyn Counter) -> String {
 fn limits(window: &Window) -> Vec<String> {
     let policy = window.policy.name;
     let mut limits = Vec::new();
-    if policy != "tokens" {
+    if !counts_messages(window.policy) && !window.policy.needs_budget {
+        limits.push(format!("The policy `{policy}` has no limit: {}.", window.policy.summary));
+    }
+    if counts_messages(window.policy) {
         let louver::policy::MessagesConfig { max_messages, preserve_first_n, preserve_last_n, .. } = window.messages;
         limits.push(match max_messages {
             0 => format!("The policy `{policy}` has no message cap (0 switches it off)."),
@@ -76,6 +79,9 @@ fn reason(window: &Window, report: &Report) -> String {
         (Action::None, _) if report.warnings.iter().any(|warning| warning.contains("kept by the provider")) => {
             "Part of the history is kept by the provider, so nothing may be left out.".to_owned()
         }
+        (Action::None, _) if !counts_messages(window.policy) && !window.policy.needs_budget => {
+            "It found nothing to change.".to_owned()
+        }
         (Action::None, _) => "That is within the limits, so nothing was changed.".to_owned(),
         (_, Some(Trigger::MessageCap)) => format!(
             "{} are more than {}, so the oldest between the first and the last had to go.",
@@ -86,7 +92,8 @@ fn reason(window: &Window, report: &Report) -> String {
             let (threshold, _) = louver::policy::effective_threshold(&window.tokens);
             format!("{tokens} tokens reach the condensing threshold of {threshold} % of the window.")
         }
-        _ => format!("{tokens} tokens are more than that, so messages after the first had to go, oldest first."),
+        (_, Some(Trigger::OldResults)) => "Old tool results were replaced by a placeholder.".to_owned(),
+        _ => format!("{tokens} tokens are more than that, so the oldest messages that are not pinned had to go."),
     }
 }
 
@@ -99,7 +106,7 @@ fn left_out(report: &Report) -> Vec<String> {
         sentences.push(format!("Left out: {}.", runs(&report.evicted)));
     }
     if !report.edited.is_empty() {
-        sentences.push(format!("Shortened inside (oversized tool output, or thinking): {}.", runs(&report.edited)));
+        sentences.push(format!("Shortened inside (tool output or thinking): {}.", runs(&report.edited)));
     }
     sentences.push(format!(
         "What is sent has {} and {} tokens.",

@@ -90,7 +90,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams<'_>) 
     };
     let done = match Typed::try_parse_from(arguments) {
         Ok(typed) => shell.obey(typed),
-        Err(answer) => shell.reply(&answer).map_err(Into::into),
+        Err(answer) => shell.reply(&answer),
     };
     done.unwrap_or_else(|error| shell.give_up(&error))
 }
@@ -133,7 +133,7 @@ impl Shell<'_> {
     }
 
     /// Help that was asked for goes to stdout; everything else that clap says is an error in one line.
-    fn reply(&mut self, answer: &clap::Error) -> io::Result<Exit> {
+    fn reply(&mut self, answer: &clap::Error) -> anyhow::Result<Exit> {
         use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
         let rendered = answer.render();
         if !answer.use_stderr() {
@@ -167,11 +167,11 @@ impl Shell<'_> {
         let bytes = result.bytes();
         match output {
             Some(path) => Staged::write(path, &bytes)?.commit(),
-            None => Ok(self.show(&result)?),
+            None => self.show(&result),
         }
     }
 
-    fn show(&mut self, result: &Deliverable<'_>) -> io::Result<()> {
+    fn show(&mut self, result: &Deliverable<'_>) -> anyhow::Result<()> {
         match result {
             Deliverable::Text(text) => self.printer.text(text),
             Deliverable::Json(json) => {
@@ -211,10 +211,19 @@ impl Deliverable<'_> {
     }
 }
 
-/// What clap says over several lines, in one.
+/// What clap says over several lines, in one. Its advice to put `--` before an unknown flag helps nobody.
 fn one_line(message: &str) -> String {
     let lines = message.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
-    let said: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
-    let sentence = said.join(" ");
+    let said = lines.map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("tip: to pass"));
+    let mut sentence = String::new();
+    for line in said {
+        let gap = match line.strip_prefix("tip: ") {
+            _ if sentence.is_empty() => "",
+            Some(_) => "; ",
+            None => " ",
+        };
+        sentence.push_str(gap);
+        sentence.push_str(line.trim_start_matches("tip: "));
+    }
     sentence.strip_prefix("error: ").unwrap_or(&sentence).to_owned()
 }

@@ -16,12 +16,19 @@ pub(super) fn run(job: &Repair, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     for fix in &repaired.fixes {
         shell.printer.note(&safe(&line(&body, fix)));
     }
+    let left = legality::check(&Body::parse(&repaired.json, Some(body.format()))?);
     let source = safe(&source);
-    match repaired.fixes.len() {
-        0 => shell.printer.note(&format!("{source}: nothing to repair")),
-        changes => shell.printer.note(&format!("{source}: repaired with {}", plural(changes, "change"))),
+    match (repaired.fixes.len(), left.first()) {
+        // A repair that does not reach its goal must not look as if it had.
+        (_, Some(first)) => shell.printer.warning(&format!(
+            "{} cannot be repaired, the first at {}: {}",
+            plural(left.len(), "violation"),
+            first.path(body.history_path()),
+            first.message
+        )),
+        (0, None) => shell.printer.note(&format!("{source}: nothing to repair")),
+        (changes, None) => shell.printer.note(&format!("{source}: legal after {}", plural(changes, "change"))),
     }
-    warn_of_leftovers(&repaired.json, &body, shell)?;
     Ok(Exit::Done)
 }
 
@@ -32,15 +39,4 @@ fn line(body: &Body, fix: &Fix) -> String {
         Fix::Insert { .. } => "inserted before",
     };
     format!("{}[{}]: {what}: {}", body.history_path(), fix.index(), fix.reason())
-}
-
-/// A repair that does not reach its goal must not look as if it had.
-fn warn_of_leftovers(json: &str, body: &Body, shell: &mut Shell<'_>) -> anyhow::Result<()> {
-    let left = legality::check(&Body::parse(json, Some(body.format()))?);
-    if let Some(first) = left.first() {
-        let more = plural(left.len(), "violation");
-        let path = first.path(body.history_path());
-        shell.printer.warning(&format!("{more} cannot be repaired, the first at {path}: {}", first.message));
-    }
-    Ok(())
 }

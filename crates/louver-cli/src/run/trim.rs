@@ -64,25 +64,26 @@ fn stage_report(path: &Path, report: &Report) -> anyhow::Result<Staged> {
     Staged::write(path, json.as_bytes())
 }
 
-/// The line for people. Its tokens are the seeds' estimate, as everywhere where this line appears.
+/// The line for people. Its tokens are the counter's where they decide, else the seeds' estimate.
 fn summary(report: &Report, window: &Window) -> String {
     let metrics = report.metrics;
-    let estimate = grouped(metrics.estimated_tokens);
-    let mut line = if report.evicted.is_empty() && report.edited.is_empty() {
-        format!("Nothing to trim: {} kept (~{estimate} tokens)", plural(metrics.preserved_messages, "message"))
-    } else {
-        format!(
-            "Trimmed conversation: {} removed, {} kept (~{estimate} tokens)",
-            plural(metrics.evicted_messages, "message"),
-            grouped(metrics.preserved_messages as u64)
-        )
+    let tokens = match report.tokens.allowed {
+        None => format!("~{} tokens", grouped(metrics.estimated_tokens)),
+        Some(allowed) => format!(
+            "~{} tokens by {}, {} allowed",
+            grouped(report.tokens.after),
+            window.counter.name(),
+            grouped(allowed)
+        ),
     };
-    if !report.edited.is_empty() {
-        line.push_str(&format!(", {} shortened", grouped(report.edited.len() as u64)));
+    if report.evicted.is_empty() && report.edited.is_empty() {
+        return format!("Nothing to trim: {} kept ({tokens})", plural(metrics.preserved_messages, "message"));
     }
-    if let Some(allowed) = report.tokens.allowed {
-        let (after, counter) = (grouped(report.tokens.after), window.counter.name());
-        line.push_str(&format!("; {after} of {} allowed tokens by {counter}", grouped(allowed)));
-    }
-    line
+    let removed = plural(metrics.evicted_messages, "message");
+    let kept = grouped(metrics.preserved_messages as u64);
+    let shortened = match report.edited.len() {
+        0 => String::new(),
+        edited => format!(", {} of them shortened", grouped(edited as u64)),
+    };
+    format!("Trimmed conversation: {removed} removed, {kept} kept{shortened} ({tokens})")
 }
