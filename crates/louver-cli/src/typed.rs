@@ -21,7 +21,8 @@ Examples:
 INPUT is a JSON file, or stdin: a list of messages or a whole request body of Anthropic Messages,
 OpenAI Chat Completions, OpenAI Responses or Gemini.
 
-Exit codes: 0 done, 1 a negative finding, 2 bad usage or input (nothing is written), 3 a provider failed.")]
+Exit codes: 0 done, 1 a negative finding, 2 bad usage or input (nothing is written), 3 a provider's
+failure.")]
 pub(crate) struct Typed {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -153,6 +154,10 @@ pub(crate) struct Completions {
 
 /// Work with config.yml
 #[derive(Debug, Subcommand)]
+#[command(after_long_help = "\
+Examples:
+  louver config check config.yml
+  louver config schema > config.schema.json")]
 pub(crate) enum Config {
     Check(ConfigCheck),
     Schema(ConfigSchema),
