@@ -344,6 +344,8 @@ fn preview(message: &Message) -> String {
     };
     let text = message.text_of(part);
     let start: String = text.chars().take(PREVIEW_CHARS * 4).collect();
-    let words: Vec<&str> = start.split_whitespace().collect();
+    // A ruler of `=====` tells nothing.
+    let is_ruler = |word: &&str| !word.contains(char::is_alphanumeric) && word.len() > 3;
+    let words: Vec<&str> = start.split_whitespace().skip_while(is_ruler).collect();
     words.join(" ").chars().take(PREVIEW_CHARS).collect()
 }

@@ -27,7 +27,7 @@ pub(super) fn run(job: &Trim, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     if let Some(error) = &report.error {
         shell.printer.warning(&format!("condensing: {error}"));
     }
-    shell.printer.note(&summary(report, &window));
+    shell.printer.note(&summary(report));
     if job.explain {
         shell.printer.answer(&explain(&body, &window, report)?);
     }
@@ -65,16 +65,11 @@ fn stage_report(path: &Path, report: &Report) -> anyhow::Result<Staged> {
 }
 
 /// The line for people. Its tokens are the counter's where they decide, else the seeds' estimate.
-fn summary(report: &Report, window: &Window) -> String {
+fn summary(report: &Report) -> String {
     let metrics = report.metrics;
     let tokens = match report.tokens.allowed {
         None => format!("~{} tokens", grouped(metrics.estimated_tokens)),
-        Some(allowed) => format!(
-            "~{} tokens by {}, {} allowed",
-            grouped(report.tokens.after),
-            window.counter.name(),
-            grouped(allowed)
-        ),
+        Some(allowed) => format!("~{} tokens of {} allowed", grouped(report.tokens.after), grouped(allowed)),
     };
     if report.evicted.is_empty() && report.edited.is_empty() {
         return format!("Nothing to trim: {} kept ({tokens})", plural(metrics.preserved_messages, "message"));
