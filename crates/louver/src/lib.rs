@@ -26,3 +26,8 @@ pub mod trim;
 pub mod unit;
 pub mod window;
 pub mod wire;
+
+/// Runs the README's example as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadmeDoctests;
