@@ -21,6 +21,7 @@ pub mod policy;
 pub mod report;
 pub mod seeds;
 pub mod sight;
+pub mod speech;
 pub mod tokens;
 pub mod trim;
 pub mod unit;
