@@ -39,14 +39,30 @@ pub fn median_ns<T>(runs: usize, mut run: impl FnMut() -> T) -> u64 {
     median.get()
 }
 
-/// The medians of two things that are run in turns, so that a busy machine slows down both.
-pub fn median_pair_ns<A, B>(runs: usize, mut one: impl FnMut() -> A, mut other: impl FnMut() -> B) -> (u64, u64) {
+/// Two things that were run in turns, so that a busy machine slows down both.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair {
+    /// The first one's median.
+    pub one_ns: u64,
+    /// The other one's.
+    pub other_ns: u64,
+    /// How many times as long the other takes: the median over neighbouring runs.
+    pub ratio: f64,
+}
+
+/// Runs two things in turns.
+pub fn measure_pair<A, B>(runs: usize, mut one: impl FnMut() -> A, mut other: impl FnMut() -> B) -> Pair {
     let (mut first, mut second) = (Median::default(), Median::default());
+    let mut ratios = Vec::with_capacity(runs);
     for _ in 0..runs {
-        first.add(nanoseconds(&mut one));
-        second.add(nanoseconds(&mut other));
+        let (one_ns, other_ns) = (nanoseconds(&mut one), nanoseconds(&mut other));
+        first.add(one_ns);
+        second.add(other_ns);
+        ratios.push(other_ns as f64 / one_ns.max(1) as f64);
     }
-    (first.get(), second.get())
+    ratios.sort_by(f64::total_cmp);
+    let ratio = ratios.get(runs / 2).copied().unwrap_or(0.0);
+    Pair { one_ns: first.get(), other_ns: second.get(), ratio }
 }
 
 /// Bytes per nanosecond.

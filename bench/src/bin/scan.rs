@@ -1,28 +1,39 @@
 //! Splitting and shaping a body, beside `serde_json` merely splitting it.
 //!
 //! `cargo run --release --manifest-path bench/Cargo.toml --bin scan [-- --json]`
+//!
+//! | row | ours | `serde_json`'s |
+//! |---|---|---|
+//! | split and shape | every message's place and shape, nothing copied | `Vec<&RawValue>`, nothing copied |
+//! | `Body`, format given | the same, and every message and the body copied | the same as above |
+//! | `Body`, detected | the same after detection | the same as above |
+//! | `Body`, owned | format given | `Vec<Box<RawValue>>`, and the body copied |
+//! | `Body`, bytes | UTF-8 checked, format given | `&RawValue` from bytes, which checks UTF-8 too |
 
-use louver::wire::{Body, Format};
-use louver_bench::{body_of_bytes, gigabytes_per_second, median_ns, median_pair_ns};
+use louver::json::{Cursor, JsonError};
+use louver::wire::{Body, Format, Shape};
+use louver_bench::{body_of_bytes, gigabytes_per_second, measure_pair, median_ns};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 const BYTES: usize = 2_000_000;
-const RUNS: usize = 61;
+const RUNS: usize = 101;
 
 /// What serde has to find: the elements of the history, everything else is passed.
-#[derive(serde::Deserialize)]
-struct Split<'a> {
-    #[serde(borrow, alias = "input", alias = "contents")]
-    messages: Vec<&'a RawValue>,
+#[derive(Deserialize)]
+struct Split<T> {
+    #[serde(alias = "input", alias = "contents")]
+    messages: Vec<T>,
 }
 
 #[derive(serde::Serialize)]
 struct Row {
     format: &'static str,
-    input: &'static str,
+    what: &'static str,
     bytes: usize,
     louver_gb_per_s: f64,
     serde_json_gb_per_s: f64,
+    /// The median of the ratios of neighbouring runs; above 1 louver is faster.
     ratio: f64,
     memcpy_gb_per_s: f64,
 }
@@ -32,8 +43,8 @@ fn main() {
     if !is_json {
         println!("{BYTES} bytes a body, median of {RUNS} runs; ratio above 1: louver is faster");
         println!(
-            "{:<17} {:<18} {:>12} {:>12} {:>7} {:>12}",
-            "format", "input", "louver", "serde_json", "ratio", "memcpy"
+            "{:<17} {:<18} {:>7} {:>12} {:>12} {:>12}",
+            "format", "what", "ratio", "louver", "serde_json", "memcpy"
         );
     }
     for format in Format::ALL {
@@ -42,42 +53,71 @@ fn main() {
                 println!("{}", serde_json::to_string(&row).expect("numbers and names are JSON"));
             } else {
                 println!(
-                    "{:<17} {:<18} {:>7.2} GB/s {:>7.2} GB/s {:>7.2} {:>7.2} GB/s",
-                    row.format, row.input, row.louver_gb_per_s, row.serde_json_gb_per_s, row.ratio, row.memcpy_gb_per_s
+                    "{:<17} {:<18} {:>7.2} {:>7.2} GB/s {:>7.2} GB/s {:>7.2} GB/s",
+                    row.format, row.what, row.ratio, row.louver_gb_per_s, row.serde_json_gb_per_s, row.memcpy_gb_per_s
                 );
             }
         }
     }
 }
 
-fn rows(format: Format) -> [Row; 3] {
+fn rows(format: Format) -> [Row; 5] {
     let text = body_of_bytes(format, BYTES);
     let memcpy = median_ns(RUNS, || text.as_bytes().to_vec());
-    assert_eq!(split(&text).messages.len(), parse(&text, Some(format)).messages().len());
-    let given = median_pair_ns(RUNS, || parse(&text, Some(format)), || split(&text).messages);
-    let detected = median_pair_ns(RUNS, || parse(&text, None), || split(&text).messages);
-    let bytes = median_pair_ns(
-        RUNS,
-        || Body::parse_bytes(text.as_bytes(), Some(format)).expect("a generated body is readable"),
-        || serde_json::from_slice::<Split<'_>>(text.as_bytes()).expect("a generated body is JSON").messages,
-    );
-    [("text, format given", given), ("text, detected", detected), ("bytes, given", bytes)].map(
-        |(input, (ours, serde))| Row {
-            format: format.name(),
-            input,
-            bytes: text.len(),
-            louver_gb_per_s: gigabytes_per_second(text.len(), ours),
-            serde_json_gb_per_s: gigabytes_per_second(text.len(), serde),
-            ratio: serde as f64 / ours.max(1) as f64,
-            memcpy_gb_per_s: gigabytes_per_second(text.len(), memcpy),
-        },
-    )
+    assert_eq!(split::<&RawValue>(&text).len(), parse(&text, Some(format)).messages().len());
+    assert_eq!(split::<&RawValue>(&text).len(), split_and_shape(&text, format).len());
+    let pairs = [
+        ("split and shape", measure_pair(RUNS, || split_and_shape(&text, format), || split::<&RawValue>(&text))),
+        ("Body, format given", measure_pair(RUNS, || parse(&text, Some(format)), || split::<&RawValue>(&text))),
+        ("Body, detected", measure_pair(RUNS, || parse(&text, None), || split::<&RawValue>(&text))),
+        (
+            "Body, owned",
+            measure_pair(RUNS, || parse(&text, Some(format)), || (text.clone(), split::<Box<RawValue>>(&text))),
+        ),
+        (
+            "Body, bytes",
+            measure_pair(
+                RUNS,
+                || Body::parse_bytes(text.as_bytes(), Some(format)).expect("a generated body is readable"),
+                || serde_json::from_slice::<Split<&RawValue>>(text.as_bytes()).expect("it is JSON").messages,
+            ),
+        ),
+    ];
+    pairs.map(|(what, pair)| Row {
+        format: format.name(),
+        what,
+        bytes: text.len(),
+        louver_gb_per_s: gigabytes_per_second(text.len(), pair.one_ns),
+        serde_json_gb_per_s: gigabytes_per_second(text.len(), pair.other_ns),
+        ratio: pair.ratio,
+        memcpy_gb_per_s: gigabytes_per_second(text.len(), memcpy),
+    })
 }
 
 fn parse(text: &str, format: Option<Format>) -> Body {
     Body::parse(text, format).expect("a generated body is readable")
 }
 
-fn split(text: &str) -> Split<'_> {
-    serde_json::from_str(text).expect("a generated body is JSON")
+/// Where each message stands and what is in it.
+fn split_and_shape(text: &str, format: Format) -> Vec<(usize, usize, Shape)> {
+    let mut messages = Vec::new();
+    let mut cursor = Cursor::new(text);
+    let passed = cursor.object(|key, cursor| {
+        if key != format.history_key() {
+            return cursor.skip().map(drop);
+        }
+        cursor.array(|_, cursor| shape_one(format, cursor).map(|message| messages.push(message)))
+    });
+    passed.expect("a generated body is readable");
+    messages
+}
+
+fn shape_one(format: Format, cursor: &mut Cursor<'_>) -> Result<(usize, usize, Shape), JsonError> {
+    let start = cursor.rebase();
+    let shape = format.wire().shape(cursor)?;
+    Ok((start, cursor.offset(), shape))
+}
+
+fn split<'a, T: Deserialize<'a>>(text: &'a str) -> Vec<T> {
+    serde_json::from_str::<Split<T>>(text).expect("a generated body is JSON").messages
 }
