@@ -123,6 +123,12 @@ impl<'a> Sight<'a> {
         self.ledger
     }
 
+    /// What a text costs.
+    #[must_use]
+    pub fn count_text(&self, text: &str) -> Millitokens {
+        self.counter.text(text)
+    }
+
     /// What a ledger of this text would cost, with the markers it may need beside it.
     #[must_use]
     pub fn count_ledger(&self, text: &str) -> Millitokens {

@@ -84,7 +84,7 @@ impl<'a> Draft<'a> {
 
     /// Changes a message that stays, besides what the plan changes in it already. An edit that would make it larger is
     /// left out.
-    pub(super) fn edit(&mut self, index: usize, edits: Vec<Edit>) {
+    pub(super) fn edit(&mut self, index: usize, edits: &[Edit]) {
         if edits.is_empty() {
             return;
         }

@@ -57,7 +57,7 @@ pub(super) struct Offer {
 }
 
 /// How much more than sending everything the view may have cost at any time, in thousandths of it.
-const LEEWAY_THOUSANDTHS: Money = 40;
+const LEEWAY_THOUSANDTHS: Money = 60;
 
 impl Books {
     /// Takes note of a request before it is decided what to do about it.

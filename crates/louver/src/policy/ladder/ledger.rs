@@ -124,7 +124,7 @@ impl Ledger {
     }
 
     /// The ledger as text of at most so many characters. `age` says how many tokens ago a message was.
-    pub(super) fn write(&mut self, max_chars: usize, age: impl Fn(usize) -> u64) -> String {
+    pub(super) fn write(&mut self, max_chars: usize, age: &impl Fn(usize) -> u64) -> String {
         self.forget();
         let mut page = Page::new(max_chars);
         page.line(TITLE);
@@ -141,7 +141,7 @@ impl Ledger {
             self.commands.iter().rev().map(|c| format!("{} -> {}", c.text, c.outcome)),
         );
         let worth = |fact: &Fact| worth(fact, age(fact.message));
-        page.section("Lines:", max_chars * 3 / 4, self.lines_by_worth(&worth));
+        page.section("Lines:", max_chars * 3 / 5, self.lines_by_worth(&worth));
         page.section("Files read:", max_chars / 16, self.read.difference(&self.written).cloned());
         page.names("Names:", &self.names_by_worth(&worth));
         page.text
@@ -183,6 +183,7 @@ impl Ledger {
 }
 
 /// A name as it stands in a message.
+#[derive(Clone, Copy)]
 struct Sighting<'a> {
     kind: NameKind,
     name: &'a str,

@@ -43,26 +43,21 @@ impl LadderConfig {
     /// Saves most.
     #[must_use]
     pub fn lean() -> Self {
-        Self {
-            keep_recent_tokens: 5_000,
-            target_tokens: 1_000,
-            shrink_on_arrival_tokens: Some(4_000),
-            ..Self::default()
-        }
+        Self { keep_recent_tokens: 6_000, shrink_on_arrival_tokens: Some(4_000), ..Self::default() }
     }
 
     /// Loses least.
     #[must_use]
     pub fn careful() -> Self {
-        Self { keep_recent_tokens: 16_000, target_tokens: 6_000, ..Self::default() }
+        Self { keep_recent_tokens: 20_000, target_tokens: 4_000, ..Self::default() }
     }
 }
 
 impl Default for LadderConfig {
     fn default() -> Self {
         Self {
-            keep_recent_tokens: 7_000,
-            target_tokens: 3_000,
+            keep_recent_tokens: 9_000,
+            target_tokens: 0,
             ledger_tokens: 3_000,
             shrink_on_arrival_tokens: None,
             pin: Vec::new(),

@@ -16,8 +16,8 @@ const CLIP_CHARS: u32 = 4_000;
 const CLIPPED_CHARS: usize = 1_600;
 /// Tool output up to this many characters is not worth a stub.
 const SMALL_CHARS: u32 = 400;
-/// A cautious reading of tokens as characters: the ledger stays within its bound for any tokenizer.
-const CHARS_PER_TOKEN: usize = 3;
+/// A first reading of the ledger's bound as characters; what is written is counted.
+const CHARS_PER_TOKEN: u64 = 4;
 
 impl Ladder {
     /// Climbs until the middle is down to its target.
@@ -98,7 +98,7 @@ impl Ladder {
                     let change = rung.change(index, &messages, message, shape, &later)?;
                     Some(Edit { index, part, change })
                 });
-                draft.edit(index, edits.collect());
+                draft.edit(index, &edits.collect::<Vec<_>>());
                 left = left.saturating_sub(before) + draft.amount(index);
             }
         }
@@ -111,10 +111,22 @@ impl Ladder {
         let folded: u64 = draft.plan.evict.iter().map(|range| sums[range.end] - sums[range.start]).sum::<u64>() / 1_000;
         let before = draft.sight.ledger_amount().ceil_tokens();
         let most = self.config.ledger_tokens.min(before.max(folded / 3));
-        let max_chars = usize::try_from(most).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN);
-        let text = self.ledger.write(max_chars, age);
+        let text = self.ledger_within(draft.sight, most, age);
         self.sums = sums;
         draft.put_ledger(text);
+    }
+
+    /// Writes the ledger, and again shorter while it has more tokens than its bound.
+    fn ledger_within(&mut self, sight: &Sight<'_>, most: u64, age: impl Fn(usize) -> u64) -> String {
+        let mut max_chars = most.saturating_mul(CHARS_PER_TOKEN);
+        loop {
+            let text = self.ledger.write(usize::try_from(max_chars).unwrap_or(usize::MAX), &age);
+            let tokens = sight.tokens(sight.count_text(&text));
+            if tokens <= most || max_chars < 64 {
+                return text;
+            }
+            max_chars = (max_chars * most / tokens).min(max_chars * 9 / 10);
+        }
     }
 
     /// Clips new tool results before they are sent for the first time: that costs no cache.
@@ -127,8 +139,9 @@ impl Ladder {
             let parts = draft.sight.message(index).shape().parts.iter().enumerate();
             let oversized = parts.filter(|(_, part)| is_output(part) && part.chars > limit_chars);
             let keep_chars = limit_chars as usize / 2;
-            let edits = oversized.map(|(part, _)| Edit { index, part, change: Change::Clip { keep_chars } }).collect();
-            draft.edit(index, edits);
+            let edits: Vec<Edit> =
+                oversized.map(|(part, _)| Edit { index, part, change: Change::Clip { keep_chars } }).collect();
+            draft.edit(index, &edits);
         }
     }
 }
