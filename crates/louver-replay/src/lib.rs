@@ -1,0 +1,1 @@
+//! Replays recorded conversations under any window policy: what it costs, what it forgets, whether it is legal.
