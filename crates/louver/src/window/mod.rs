@@ -182,9 +182,15 @@ impl ConversationWindow {
     /// An unknown policy, or settings it cannot work with.
     pub fn new(config: WindowConfig) -> Result<Self, SettingsError> {
         let policy = Row::find(&config.policy)?.build(&config.settings)?;
+        Ok(Self::with_policy(config, policy))
+    }
+
+    /// An empty window under a policy that stands in no table; the config's own name and settings for it are not read.
+    #[must_use]
+    pub fn with_policy(config: WindowConfig, policy: Box<dyn Policy>) -> Self {
         let marker = Message::synthetic(config.format, Role::User, apply::MARKER);
         let marker = marker.map_or(Millitokens::ZERO, |message| count_message(&*config.counter, &message));
-        Ok(Self {
+        Self {
             marker,
             tracker: UnitTracker::new(config.format),
             condenser: Condenser::new(config.custom_condensing_prompt.clone()),
@@ -201,7 +207,7 @@ impl ConversationWindow {
             head_end: 0,
             fitted_at: None,
             overflow: None,
-        })
+        }
     }
 
     /// Appends a message and counts it. O(its bytes).
