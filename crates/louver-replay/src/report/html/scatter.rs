@@ -1,0 +1,122 @@
+//! Cost against recall, with the frontier.
+
+use super::axis::{Axis, path};
+use super::{chart_section, color, percent};
+use crate::report::{Report, Totals};
+use maud::{Markup, html};
+
+const WIDTH: f64 = 520.0;
+const HEIGHT: f64 = 340.0;
+const LABEL_GAP: f64 = 15.0;
+
+/// A policy in the chart: what it costs and what it recalls.
+#[derive(Clone, Copy, Debug)]
+struct Dot {
+    number: usize,
+    cost: f64,
+    recall: f64,
+}
+
+pub(super) fn section(report: &Report) -> Markup {
+    let charts = html! {
+        div.pair {
+            (chart(report, "Mention: the request still names it", "recall_window"))
+            (chart(report, "Line: the request still has what it said", "recall_line"))
+        }
+    };
+    let reading = "Input cost of all conversations against sending everything (100 %), and the mean recall of what the \
+                   recorded answers refer to. Up and to the left is better; nothing beats what lies on the line.";
+    chart_section("frontier", "Cost against recall", reading, &charts)
+}
+
+fn chart(report: &Report, title: &str, recall: &'static str) -> Markup {
+    let dots = dots(&report.totals, recall);
+    let highest_cost = dots.iter().map(|dot| dot.cost).fold(1.0, f64::max);
+    let lowest = dots.iter().map(|dot| dot.recall).fold(1.0, f64::min);
+    let x = Axis::new(0.0, highest_cost * 1.08, 46.0, WIDTH - 14.0);
+    let margin = ((1.0 - lowest) * 0.15).max(0.01);
+    let y = Axis::new((lowest - margin).max(0.0), 1.0 + margin * 0.4, HEIGHT - 44.0, 14.0);
+    html! {
+        figure {
+            figcaption { (title) }
+            svg.chart viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(title) {
+                (grid(&x, &y))
+                path.frontier d=(path(&frontier(&dots, &x, &y))) {}
+                @for dot in &dots {
+                    circle.dot class=(color(dot.number)) cx=(x.at(dot.cost)) cy=(y.at(dot.recall)) r="6" {
+                        title { (report.totals[dot.number].policy) ": " (percent(dot.cost)) " of the cost, "
+                            (percent(dot.recall)) " recalled" }
+                    }
+                }
+                (labels(report, &dots, &x, &y))
+            }
+        }
+    }
+}
+
+fn dots(totals: &[Totals], recall: &str) -> Vec<Dot> {
+    let dot = |(number, totals): (usize, &Totals)| {
+        let recall = totals.all.mean.get(recall).copied().flatten()?;
+        Some(Dot { number, cost: 1.0 - totals.all.saving_of_bill?, recall })
+    };
+    totals.iter().enumerate().filter_map(dot).collect()
+}
+
+fn grid(x: &Axis, y: &Axis) -> Markup {
+    html! {
+        @for tick in y.ticks(5).into_iter().filter(|tick| *tick <= 1.0 + 1e-9) {
+            line.grid x1=(x.start) x2=(x.end) y1=(y.at(tick)) y2=(y.at(tick)) {}
+            text.tick x=(x.start - 6.0) y=(y.at(tick) + 4.0) text-anchor="end" { (percent(tick)) }
+        }
+        @for tick in x.ticks(6) {
+            line.grid x1=(x.at(tick)) x2=(x.at(tick)) y1=(y.start) y2=(y.end) {}
+            text.tick x=(x.at(tick)) y=(y.start + 17.0) text-anchor="middle" { (percent(tick)) }
+        }
+        line.base x1=(x.at(1.0)) x2=(x.at(1.0)) y1=(y.start) y2=(y.end) {}
+        text.axis x=(x.end) y=(y.start + 36.0) text-anchor="end" { "input cost, sending everything = 100 %" }
+    }
+}
+
+/// From the cheapest policy on, every one that recalls more than all cheaper ones, as steps.
+fn frontier(dots: &[Dot], x: &Axis, y: &Axis) -> Vec<(f64, f64)> {
+    let mut sorted = dots.to_vec();
+    sorted.sort_by(|a, b| a.cost.total_cmp(&b.cost).then(b.recall.total_cmp(&a.recall)));
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    let mut best = f64::NEG_INFINITY;
+    for dot in sorted.into_iter().filter(|dot| {
+        let is_better = dot.recall > best;
+        best = best.max(dot.recall);
+        is_better
+    }) {
+        let (cx, cy) = (x.at(dot.cost), y.at(dot.recall));
+        if let Some((_, above)) = points.last().copied() {
+            points.push((cx, above));
+        }
+        points.push((cx, cy));
+    }
+    points
+}
+
+/// Names beside their dots, pushed down where they would cover each other.
+fn labels(report: &Report, dots: &[Dot], x: &Axis, y: &Axis) -> Markup {
+    let mut sorted = dots.to_vec();
+    sorted.sort_by(|a, b| b.recall.total_cmp(&a.recall).then(a.cost.total_cmp(&b.cost)));
+    let mut placed: Vec<(f64, f64, f64)> = Vec::new();
+    let mut labels = Vec::new();
+    for dot in sorted {
+        let name = &report.totals[dot.number].policy;
+        let width = name.chars().count() as f64 * 7.0;
+        let is_left = x.at(dot.cost) + 12.0 + width > x.end;
+        let left = if is_left { x.at(dot.cost) - 11.0 - width } else { x.at(dot.cost) + 11.0 };
+        let mut top = y.at(dot.recall) + 4.0;
+        while let Some((_, _, other)) = placed
+            .iter()
+            .find(|(from, to, other)| left < *to && left + width > *from && (top - other).abs() < LABEL_GAP)
+        {
+            top = other + LABEL_GAP;
+        }
+        placed.push((left, left + width, top));
+        labels.push((name, left, top));
+    }
+    html! { @for (name, left, top) in labels { text.label x=(left) y=(top) { (name) } } }
+}
