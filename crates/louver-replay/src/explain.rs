@@ -41,7 +41,7 @@ pub fn explain(conversation: &Conversation, options: &Options, turn: usize) -> R
         "{}: request {turn} of {requests}, behind {} messages; the recorded answer is {}",
         conversation.file,
         wanted.at,
-        messages(&[wanted.at..wanted.answer_end]),
+        messages(std::slice::from_ref(&(wanted.at..wanted.answer_end))),
     );
     let _ = writeln!(text, "it refers to {} earlier identifiers\n", prepared.references[turn - 1].len());
     for contender in &options.contenders {

@@ -31,7 +31,7 @@ impl Law {
     pub(crate) fn of(conversation: &Conversation) -> Self {
         let judge = |at: usize| {
             let messages = conversation.messages[..at].iter().map(|message| &**message).collect();
-            breaches(conversation, messages, |index| Some(index)).collect()
+            breaches(conversation, messages, Some).collect()
         };
         Self { recorded: conversation.turns().iter().map(|turn| judge(turn.at)).collect() }
     }

@@ -154,7 +154,8 @@ impl Clock {
             None => conversation.request_times(),
         };
         let times = if times.is_empty() { vec![0; turns] } else { times };
-        let is_cold = |turn: usize| options.cold_every.is_some_and(|every| every > 0 && (turn as u64 + 1) % every == 0);
+        let is_cold =
+            |turn: usize| options.cold_every.is_some_and(|every| every > 0 && (turn as u64 + 1).is_multiple_of(every));
         Self { times, turns_cold: (0..turns).map(is_cold).collect() }
     }
 }

@@ -78,18 +78,18 @@ fn conversation(name: &str, records: Vec<Record>) -> Result<Conversation, ReadEr
 /// What a record was on the wire.
 fn contents(record: &Record) -> Vec<Value> {
     match record.kind.as_str() {
-        "user" => content("user", parts(&record.content)).into_iter().collect(),
+        "user" => content("user", &parts(&record.content)).into_iter().collect(),
         "gemini" => {
             let calls = record.tool_calls.iter().map(call_part);
-            let said = parts(&record.content).into_iter().chain(calls).collect();
-            let answers = record.tool_calls.iter().map(result_part).collect();
-            content("model", said).into_iter().chain(content("user", answers)).collect()
+            let said: Vec<Value> = parts(&record.content).into_iter().chain(calls).collect();
+            let answers: Vec<Value> = record.tool_calls.iter().map(result_part).collect();
+            content("model", &said).into_iter().chain(content("user", &answers)).collect()
         }
         _ => Vec::new(),
     }
 }
 
-fn content(role: &str, parts: Vec<Value>) -> Option<Value> {
+fn content(role: &str, parts: &[Value]) -> Option<Value> {
     (!parts.is_empty()).then(|| json!({ "role": role, "parts": parts }))
 }
 

@@ -44,7 +44,7 @@ const COLUMNS: &[Column] = &[
 #[must_use]
 pub fn table(report: &Report) -> String {
     let mut text = String::new();
-    let name_width = WIDTH - COLUMNS.iter().map(|column| column.width + 0).sum::<usize>();
+    let name_width = WIDTH - COLUMNS.iter().map(|column| column.width).sum::<usize>();
     heading(&mut text, report, name_width);
     let winners: Vec<Option<f64>> = COLUMNS.iter().map(|column| winner(column, &report.totals)).collect();
     for totals in &report.totals {

@@ -58,7 +58,7 @@ fn line(by_age: &ByAge, number: usize, policy: &str, x: &Axis, y: &Axis) -> Mark
     let values: Vec<_> = values.collect();
     let points: Vec<(f64, f64)> = values.iter().map(|(x, y, ..)| (*x, *y)).collect();
     html! {
-        g.series class=(color(number)) {
+        g class=(format!("series {}", color(number))) {
             path d=(path(&points)) { title { (policy) } }
             @for (cx, cy, age, recall) in &values {
                 circle cx=(cx) cy=(cy) r="3.5" { title { (policy) ", " (age.name()) " turns: " (percent(*recall)) } }

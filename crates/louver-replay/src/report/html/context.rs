@@ -8,11 +8,11 @@ use maud::{Markup, html};
 const WIDTH: f64 = 1080.0;
 const HEIGHT: f64 = 340.0;
 /// How many conversations can be looked at: the longest.
-const CONVERSATIONS: usize = 8;
+const CONVERSATIONS: usize = 6;
 /// The most points of a line.
-const POINTS: usize = 240;
+const POINTS: usize = 200;
 /// The most cuts that are marked on a line.
-const MARKS: usize = 150;
+const MARKS: usize = 60;
 
 pub(super) fn section(report: &Report) -> Markup {
     let files = longest(report);
@@ -95,7 +95,7 @@ fn line(series: &[Point], number: usize, policy: &str, x: &Axis, y: &Axis) -> Ma
     let cuts: Vec<usize> = (0..series.len()).filter(|at| series[*at].is_cut).collect();
     let every = cuts.len().div_ceil(MARKS).max(1);
     html! {
-        g.series class=(color(number)) {
+        g class=(format!("series {}", color(number))) {
             path d=(path(&points)) { title { (policy) } }
             @for at in cuts.iter().step_by(every) {
                 @let (cx, cy) = place(*at);

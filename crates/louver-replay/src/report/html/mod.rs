@@ -75,7 +75,7 @@ fn legend(report: &Report) -> Markup {
     html! {
         nav.legend aria-label="Policies" {
             @for (number, totals) in report.totals.iter().enumerate() {
-                span.key class=(color(number)) { i {} (totals.policy) }
+                span class=(format!("key {}", color(number))) { i {} (totals.policy) }
             }
         }
     }

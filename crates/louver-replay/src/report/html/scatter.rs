@@ -43,7 +43,7 @@ fn chart(report: &Report, title: &str, recall: &'static str) -> Markup {
                 (grid(&x, &y))
                 path.frontier d=(path(&frontier(&dots, &x, &y))) {}
                 @for dot in &dots {
-                    circle.dot class=(color(dot.number)) cx=(x.at(dot.cost)) cy=(y.at(dot.recall)) r="6" {
+                    circle class=(format!("dot {}", color(dot.number))) cx=(x.at(dot.cost)) cy=(y.at(dot.recall)) r="6" {
                         title { (report.totals[dot.number].policy) ": " (percent(dot.cost)) " of the cost, "
                             (percent(dot.recall)) " recalled" }
                     }
@@ -97,26 +97,60 @@ fn frontier(dots: &[Dot], x: &Axis, y: &Axis) -> Vec<(f64, f64)> {
     points
 }
 
-/// Names beside their dots, pushed down where they would cover each other.
-fn labels(report: &Report, dots: &[Dot], x: &Axis, y: &Axis) -> Markup {
-    let mut sorted = dots.to_vec();
-    sorted.sort_by(|a, b| b.recall.total_cmp(&a.recall).then(a.cost.total_cmp(&b.cost)));
-    let mut placed: Vec<(f64, f64, f64)> = Vec::new();
-    let mut labels = Vec::new();
-    for dot in sorted {
-        let name = &report.totals[dot.number].policy;
-        let width = name.chars().count() as f64 * 7.0;
-        let is_left = x.at(dot.cost) + 12.0 + width > x.end;
-        let left = if is_left { x.at(dot.cost) - 11.0 - width } else { x.at(dot.cost) + 11.0 };
-        let mut top = y.at(dot.recall) + 4.0;
-        while let Some((_, _, other)) = placed
-            .iter()
-            .find(|(from, to, other)| left < *to && left + width > *from && (top - other).abs() < LABEL_GAP)
-        {
-            top = other + LABEL_GAP;
-        }
-        placed.push((left, left + width, top));
-        labels.push((name, left, top));
+/// A name beside its dot: where its text starts, and where its baseline is.
+#[derive(Clone, Copy, Debug)]
+struct Label {
+    left: f64,
+    right: f64,
+    base: f64,
+}
+
+impl Label {
+    fn covers(&self, other: &Self) -> bool {
+        self.left < other.right && self.right > other.left && (self.base - other.base).abs() < LABEL_GAP
     }
-    html! { @for (name, left, top) in labels { text.label x=(left) y=(top) { (name) } } }
+
+    fn covers_dot(&self, (x, y): (f64, f64)) -> bool {
+        self.left < x + 7.0 && self.right > x - 7.0 && (self.base - 4.0 - y).abs() < 13.0
+    }
+}
+
+/// Names beside their dots, on the side and at the height where they cover nothing.
+fn labels(report: &Report, dots: &[Dot], x: &Axis, y: &Axis) -> Markup {
+    let centres: Vec<(f64, f64)> = dots.iter().map(|dot| (x.at(dot.cost), y.at(dot.recall))).collect();
+    let mut placed: Vec<Label> = Vec::new();
+    for (dot, centre) in dots.iter().zip(&centres) {
+        let width = report.totals[dot.number].policy.chars().count() as f64 * 7.2;
+        let is_free = |label: &Label| {
+            let covers_label = placed.iter().any(|other| label.covers(other));
+            let covers_dot = centres.iter().any(|other| label.covers_dot(*other));
+            label.left > x.start && label.right < x.end + 10.0 && !covers_label && !covers_dot
+        };
+        let found = places(*centre, width).find(is_free);
+        placed.push(found.unwrap_or(Label {
+            left: centre.0 + 11.0,
+            right: centre.0 + 11.0 + width,
+            base: centre.1 + 4.0,
+        }));
+    }
+    html! {
+        @for ((dot, label), (cx, cy)) in dots.iter().zip(&placed).zip(&centres) {
+            @if (label.base - 4.0 - cy).abs() > 20.0 {
+                line.leader x1=(cx) y1=(cy) x2=(format!("{:.1}", label.left + 6.0)) y2=(format!("{:.1}", label.base - 11.0)) {}
+            }
+            text.label x=(format!("{:.1}", label.left)) y=(format!("{:.1}", label.base)) {
+                (report.totals[dot.number].policy)
+            }
+        }
+    }
+}
+
+/// Where a label could stand, the nearest place first.
+fn places((x, y): (f64, f64), width: f64) -> impl Iterator<Item = Label> {
+    let heights = [0.0, 18.0, -18.0, 34.0, 50.0, 66.0, 82.0];
+    heights.into_iter().flat_map(move |height| {
+        let beside = if height == 0.0 { 11.0 } else { -4.0 };
+        let lefts = [x + beside, x - beside - width, x - width / 2.0];
+        lefts.into_iter().map(move |left| Label { left, right: left + width, base: y + 4.0 + height })
+    })
 }

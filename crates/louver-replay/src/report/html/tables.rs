@@ -55,20 +55,20 @@ const TOTALS: &[Column<Group>] = &[
     },
     Column { title: "mention", meaning: "median", value: |g| g.median_of("recall_window"), write: percent },
     Column {
-        title: "mention p10",
+        title: "p10",
         meaning: "a tenth of the conversations is below",
         value: |g| g.p10_of("recall_window"),
         write: percent,
     },
     Column { title: "line", meaning: "median", value: |g| g.median_of("recall_line"), write: percent },
     Column {
-        title: "line p10",
+        title: "p10",
         meaning: "a tenth of the conversations is below",
         value: |g| g.p10_of("recall_line"),
         write: percent,
     },
     Column {
-        title: "search p10",
+        title: "search",
         meaning: "mention, or among five hits of a search",
         value: |g| g.p10_of("recall_retrievable"),
         write: percent,
@@ -114,7 +114,7 @@ pub(super) fn section(report: &Report) -> Markup {
                 (head(&["policy"], TOTALS))
                 tbody { @for (number, totals) in report.totals.iter().enumerate() {
                     tr {
-                        td data-value=(totals.policy) { span.key class=(color(number)) { i {} (totals.policy) } }
+                        td data-value=(totals.policy) { span class=(format!("key {}", color(number))) { i {} (totals.policy) } }
                         (cells(TOTALS, &totals.all))
                     }
                 } }
@@ -174,7 +174,7 @@ fn cells<T>(columns: &[Column<T>], row: &T) -> Markup {
 }
 
 fn percent(value: f64) -> String {
-    format!("{:.1} %", value * 100.0 + 0.0)
+    format!("{:.1}%", value * 100.0 + 0.0)
 }
 
 fn dollars(value: f64) -> String {
