@@ -10,7 +10,7 @@ pub use distribution::{Distribution, Quantiles};
 pub use html::page;
 pub use row::{ByKind, Detail, Measure, Point, RunRow};
 pub use table::table;
-pub use totals::{Group, Hindsight, Totals, totals};
+pub use totals::{Group, Hindsight, Pooled, Totals, totals};
 
 use serde::Serialize;
 

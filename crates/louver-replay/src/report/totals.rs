@@ -14,6 +14,8 @@ pub struct Totals {
     /// Over all conversations.
     #[serde(flatten)]
     pub all: Group,
+    /// Recall over the references of all conversations together, so that long ones weigh more.
+    pub pooled: Pooled,
     /// Mention recall by age, over the weights of all conversations.
     pub recall_by_age: BTreeMap<&'static str, Option<f64>>,
     /// Line recall by age.
@@ -24,6 +26,17 @@ pub struct Totals {
     pub by_format: BTreeMap<&'static str, Group>,
     /// By the number of requests.
     pub by_length: BTreeMap<&'static str, Group>,
+}
+
+/// Recall over the references of all conversations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Pooled {
+    /// Mentioned in the request.
+    pub recall_window: Option<f64>,
+    /// The line stands in the request.
+    pub recall_line: Option<f64>,
+    /// Mentioned, or among the hits of a search.
+    pub recall_retrievable: Option<f64>,
 }
 
 /// Some conversations under one policy.
@@ -84,6 +97,11 @@ impl Totals {
         Self {
             policy: policy.to_owned(),
             all: Group::of(&rows),
+            pooled: Pooled {
+                recall_window: pool(rows.iter().map(|row| row.detail.tally.mention)),
+                recall_line: pool(rows.iter().map(|row| row.detail.tally.line)),
+                recall_retrievable: pool(rows.iter().map(|row| row.detail.tally.retrievable)),
+            },
             recall_by_age: pooled(Age::ALL.map(Age::name), |at| {
                 rows.iter().map(move |row| row.detail.tally.by_age[at])
             }),
@@ -103,12 +121,13 @@ fn pooled<const N: usize, I: Iterator<Item = Share>>(
     names: [&'static str; N],
     shares: impl Fn(usize) -> I,
 ) -> BTreeMap<&'static str, Option<f64>> {
-    let pool = |at: usize| {
-        let mut sum = Share::default();
-        shares(at).for_each(|share| sum.join(share));
-        sum.ratio()
-    };
-    names.into_iter().enumerate().map(|(at, name)| (name, pool(at))).collect()
+    names.into_iter().enumerate().map(|(at, name)| (name, pool(shares(at)))).collect()
+}
+
+fn pool(shares: impl Iterator<Item = Share>) -> Option<f64> {
+    let mut sum = Share::default();
+    shares.for_each(|share| sum.join(share));
+    sum.ratio()
 }
 
 fn grouped(rows: &[&RunRow], key: impl Fn(&RunRow) -> &'static str) -> BTreeMap<&'static str, Group> {

@@ -41,7 +41,8 @@ pub(super) fn section(report: &Report) -> Markup {
         }
     };
     let saving = report.hindsight.saving_of_bill.map_or_else(String::new, |saving| {
-        format!(" The best plan that only drops the oldest would have saved {} of the input.", percent(saving))
+        format!(" The best plan that only drops the oldest, at the smallest size that any policy cut down to, would have saved {} \
+             of the input.", percent(saving))
     });
     let reading = format!(
         "All conversations together, in dollars. Output is the same under every policy unless a price tier is crossed.{saving}"

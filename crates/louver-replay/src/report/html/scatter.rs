@@ -17,19 +17,23 @@ struct Dot {
     recall: f64,
 }
 
+/// Which recall a chart is about.
+type Recall = fn(&Totals) -> Option<f64>;
+
 pub(super) fn section(report: &Report) -> Markup {
     let charts = html! {
         div.pair {
-            (chart(report, "Mention: the request still names it", "recall_window"))
-            (chart(report, "Line: the request still has what it said", "recall_line"))
+            (chart(report, "Mention: the request still names it", |totals| totals.pooled.recall_window))
+            (chart(report, "Line: the request still has what it said", |totals| totals.pooled.recall_line))
         }
     };
-    let reading = "Input cost of all conversations against sending everything (100 %), and the mean recall of what the \
-                   recorded answers refer to. Up and to the left is better; nothing beats what lies on the line.";
+    let reading = "Input cost of all conversations against sending everything (100 %), and how much of what the recorded \
+                   answers refer to the requests still held. Up and to the left is better; nothing beats what lies on \
+                   the line.";
     chart_section("frontier", "Cost against recall", reading, &charts)
 }
 
-fn chart(report: &Report, title: &str, recall: &'static str) -> Markup {
+fn chart(report: &Report, title: &str, recall: Recall) -> Markup {
     let dots = dots(&report.totals, recall);
     let highest_cost = dots.iter().map(|dot| dot.cost).fold(1.0, f64::max);
     let lowest = dots.iter().map(|dot| dot.recall).fold(1.0, f64::min);
@@ -54,10 +58,9 @@ fn chart(report: &Report, title: &str, recall: &'static str) -> Markup {
     }
 }
 
-fn dots(totals: &[Totals], recall: &str) -> Vec<Dot> {
+fn dots(totals: &[Totals], recall: Recall) -> Vec<Dot> {
     let dot = |(number, totals): (usize, &Totals)| {
-        let recall = totals.all.mean.get(recall).copied().flatten()?;
-        Some(Dot { number, cost: 1.0 - totals.all.saving_of_bill?, recall })
+        Some(Dot { number, cost: 1.0 - totals.all.saving_of_bill?, recall: recall(totals)? })
     };
     totals.iter().enumerate().filter_map(dot).collect()
 }
