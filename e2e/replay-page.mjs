@@ -33,7 +33,7 @@ console.log("the page has its charts, sorts, switches, and asks for nothing");
 
 async function finds_the_charts(page) {
   const policies = await page.locator(".legend .key").count();
-  assert.equal(policies, 7);
+  assert.ok(policies >= 7);
   assert.match(await page.locator(".note").innerText(), /off-policy/);
   assert.equal(await page.locator("#frontier svg").count(), 2);
   assert.equal(await page.locator("#frontier svg >> nth=0 >> circle.dot").count(), policies);

@@ -5,6 +5,7 @@ use crate::input::{Input, Source};
 use crate::typed::{self, Command, Typed};
 use crate::window::{WindowChoice, counts_messages, has_token_window};
 use louver::policy::Row;
+use louver_replay::{DEFAULT_POLICIES, Options};
 use std::path::{Path, PathBuf};
 
 /// The policy that decides where nobody names one.
@@ -17,6 +18,7 @@ pub(crate) enum Meaning {
     Check(Check),
     Repair(Repair),
     Inspect(Inspect),
+    Replay(Replay),
     Completions(clap_complete::Shell),
     ConfigCheck(PathBuf),
     ConfigSchema,
@@ -54,6 +56,16 @@ pub(crate) struct Inspect {
     pub(crate) json: bool,
 }
 
+#[derive(Debug)]
+pub(crate) struct Replay {
+    pub(crate) paths: Vec<PathBuf>,
+    pub(crate) options: Options,
+    /// A request to explain instead, counted from 1.
+    pub(crate) explain: Option<usize>,
+    pub(crate) json: Option<PathBuf>,
+    pub(crate) html: Option<PathBuf>,
+}
+
 /// The configuration file that has to be read before the rest can be understood.
 pub(crate) fn config_path(typed: &Typed) -> Option<&Path> {
     match &typed.command {
@@ -86,10 +98,30 @@ pub(crate) fn meaning(typed: Typed, config: Option<&Config>) -> anyhow::Result<M
             limit: inspect.limit,
             json: inspect.json,
         }),
+        Command::Replay(replay) => Meaning::Replay(self::replay(replay)?),
         Command::Completions(completions) => Meaning::Completions(completions.shell),
         Command::Config(typed::Config::Check(check)) => Meaning::ConfigCheck(check.file),
         Command::Config(typed::Config::Schema(_)) => Meaning::ConfigSchema,
     })
+}
+
+fn replay(typed: typed::Replay) -> anyhow::Result<Replay> {
+    let explain = typed.explain.map(usize::try_from).transpose()?;
+    let names: Vec<&str> = typed.policy.iter().map(|row| row.name).collect();
+    let names = if names.is_empty() { DEFAULT_POLICIES.to_vec() } else { names };
+    let options = Options {
+        model: typed.model,
+        context_window: typed.context_window,
+        max_output: typed.max_output,
+        counter: typed.counter,
+        overhead: typed.overhead,
+        cache_prices: typed.prices,
+        gap_seconds: typed.gap,
+        cold_every: typed.cold_every,
+        timings: typed.timings,
+        ..Options::of_policies(&names)?
+    };
+    Ok(Replay { paths: typed.paths, options, explain, json: typed.json, html: typed.html })
 }
 
 fn input(typed: typed::Input) -> Input {

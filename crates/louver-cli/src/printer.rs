@@ -74,6 +74,14 @@ impl<'w> Printer<'w> {
         }
     }
 
+    /// How far something is, on a line that the next call writes over; only where a person watches.
+    pub(crate) fn progress(&mut self, line: &str) {
+        if self.colors.err && !self.is_quiet {
+            // Nobody misses a progress bar that cannot be drawn.
+            let _ = write!(self.err, "\r\u{1b}[K{line}").and_then(|()| self.err.flush());
+        }
+    }
+
     /// Something one should know.
     pub(crate) fn warning(&mut self, line: &str) {
         self.note(&format!("{WARNING}warning:{WARNING:#} {}", safe(line)));

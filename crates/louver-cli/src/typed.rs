@@ -5,6 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use louver::policy::{Row, TABLE};
 use louver::tokens::CounterChoice;
 use louver::wire::Format;
+use louver_replay::CachePrices;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -16,6 +17,7 @@ Examples:
   louver inspect chat.json                          what fills the window?
   louver check chat.json                            would the provider accept it?
   louver trim chat.json --max-messages 30           leave the oldest messages out
+  louver replay ~/.claude/projects --html page.html  what would each policy have cost and forgotten?
   louver trim < chat.json --policy tokens --model claude-sonnet-5-5 > smaller.json
 
 INPUT is a JSON file, or stdin: a list of messages or a whole request body of Anthropic Messages,
@@ -42,6 +44,7 @@ pub(crate) enum Command {
     Check(Check),
     Repair(Repair),
     Inspect(Inspect),
+    Replay(Replay),
     Completions(Completions),
     #[command(subcommand)]
     Config(Config),
@@ -137,6 +140,80 @@ pub(crate) struct Inspect {
     /// Print the same as JSON
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+}
+
+/// Replay recorded conversations: what each policy costs and forgets
+///
+/// Every request of every conversation is made again under each policy, priced by the provider's cache rules, checked
+/// for legality, and searched for what the recorded answer refers to. No model is called. Replay is off-policy: it says
+/// what a window still knows, not whether a task would have succeeded.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  louver replay ~/.claude/projects
+  louver replay ~/.codex/sessions --policy everything,tokens,ladder --json report.json
+  louver replay session.jsonl --model claude-opus-4-5 --context-window 100000 --html page.html
+  louver replay session.jsonl --explain 40
+
+PATH is a file, or a folder that is searched for .json and .jsonl: request bodies, lists or lines of
+messages, and the session files of Claude Code, Codex and Gemini CLI. What cannot be read is named
+and skipped, and the exit code is 1.")]
+pub(crate) struct Replay {
+    /// Files and folders; `-` reads stdin
+    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// The policies to compare [default: all but both]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = policy_parser(), help_heading = "Policy")]
+    pub(crate) policy: Vec<&'static Row>,
+
+    /// The model whose prices, window and counter hold [default: the recorded one]
+    #[arg(long, value_name = "NAME", help_heading = "Policy")]
+    pub(crate) model: Option<String>,
+
+    /// The window in tokens, instead of the model's
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Policy", allow_negative_numbers = true)]
+    pub(crate) context_window: Option<u64>,
+
+    /// Tokens to reserve for the reply [default: 8192]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, help_heading = "Policy", allow_negative_numbers = true)]
+    pub(crate) max_output: Option<u64>,
+
+    /// How to count tokens; `auto` follows the model
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = counter_parser(), help_heading = "Policy")]
+    pub(crate) counter: CounterChoice,
+
+    /// What system prompt and tools cost where a record has neither, in tokens
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, help_heading = "Prices", allow_negative_numbers = true)]
+    pub(crate) overhead: Option<u64>,
+
+    /// Cache write and read prices as multiples of the input price, such as 1.25/0.1
+    #[arg(long, value_name = "W/R", help_heading = "Prices")]
+    pub(crate) prices: Option<CachePrices>,
+
+    /// One pause between all requests, in seconds, instead of the recorded times
+    #[arg(long, value_name = "SECONDS", value_parser = whole::<u64>, help_heading = "Prices", allow_negative_numbers = true)]
+    pub(crate) gap: Option<u64>,
+
+    /// Every K-th request finds the cache cold
+    #[arg(long, value_name = "K", value_parser = at_least_one, help_heading = "Prices", allow_negative_numbers = true)]
+    pub(crate) cold_every: Option<u64>,
+
+    /// Say what request T of one file held under each policy, and what it lacked
+    #[arg(long, value_name = "T", value_parser = at_least_one, help_heading = "Output", allow_negative_numbers = true)]
+    pub(crate) explain: Option<u64>,
+
+    /// Add to each row how long a request took
+    #[arg(long, help_heading = "Output")]
+    pub(crate) timings: bool,
+
+    /// Write every row and the totals to FILE, as JSON; `-` prints them instead of the table
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write a page with charts to FILE
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 /// Print completions for a shell

@@ -22,19 +22,30 @@ enum Fate {
     Edited(usize),
 }
 
-/// Says what request `turn` (counted from 1) held under each policy, what was evicted when, and which references of
-/// the recorded answer were missing.
+/// Says what request `turn` held under each policy, what was evicted when, and which references of the recorded answer
+/// were missing. Requests are counted from 1, on through the conversations of a file that was compacted on the way.
 ///
 /// # Errors
 ///
-/// Options that nothing can be replayed with, or a request that the conversation does not have.
-pub fn explain(conversation: &Conversation, options: &Options, turn: usize) -> Result<String, ReplayError> {
+/// Options that nothing can be replayed with, or a request that is not there.
+pub fn explain(conversations: &[Conversation], options: &Options, turn: usize) -> Result<String, ReplayError> {
+    let mut before = 0;
+    for conversation in conversations {
+        let requests = conversation.turns().len();
+        if (before + 1..=before + requests).contains(&turn) {
+            return explain_request(conversation, options, turn - before);
+        }
+        before += requests;
+    }
+    let file = conversations.first().map(|conversation| conversation.file.clone()).unwrap_or_default();
+    Err(ReplayError::NoSuchRequest { file, turn, requests: before })
+}
+
+fn explain_request(conversation: &Conversation, options: &Options, turn: usize) -> Result<String, ReplayError> {
     let terms = Terms::of(conversation, options, &Counters::default())?;
     let mut prepared = Prepared::new(conversation, options, terms);
     let requests = prepared.turns.len();
-    let Some(wanted) = turn.checked_sub(1).and_then(|number| prepared.turns.get(number)).copied() else {
-        return Err(ReplayError::NoSuchRequest { file: conversation.file.clone(), turn, requests });
-    };
+    let wanted = prepared.turns[turn - 1];
     let mut text = String::new();
     let _ = writeln!(
         text,

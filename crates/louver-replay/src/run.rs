@@ -42,7 +42,8 @@ impl Run {
     /// Nothing pushed yet.
     pub(crate) fn new(prepared: &Prepared<'_>, contender: &Contender) -> Result<Self, SettingsError> {
         let terms = &prepared.terms;
-        let settings = Settings { budget: Some(terms.budget), ..Settings::default() };
+        let economy = terms.tariff.economy();
+        let settings = Settings { budget: Some(terms.budget), economy, ..Settings::default() };
         let policy = contender.make(&settings)?;
         let config = WindowConfig {
             settings,

@@ -5,6 +5,7 @@ mod config;
 mod explain;
 mod inspect;
 mod repair;
+mod replay;
 mod trim;
 
 use crate::config::{Config, Problems};
@@ -111,6 +112,7 @@ impl Shell<'_> {
             Meaning::Check(job) => check::run(&job, self),
             Meaning::Repair(job) => repair::run(&job, self),
             Meaning::Inspect(job) => inspect::run(&job, self),
+            Meaning::Replay(job) => replay::run(&job, self),
             Meaning::Completions(shell) => self.completions(shell),
             Meaning::ConfigCheck(path) => config::check(&path, self),
             Meaning::ConfigSchema => config::schema(self),

@@ -4,8 +4,9 @@ use crate::louver;
 
 #[test]
 fn help_is_helpful() {
-    for command in ["", "trim", "check", "repair", "inspect", "completions", "config", "config check", "config schema"]
-    {
+    let commands =
+        ["", "trim", "check", "repair", "inspect", "replay", "completions", "config", "config check", "config schema"];
+    for command in commands {
         let name = if command.is_empty() { "louver".to_owned() } else { command.replace(' ', "_") };
         let long = louver(&format!("{command} --help"));
         insta::assert_snapshot!(format!("help_{name}"), long.done());

@@ -8,6 +8,7 @@ mod corpus;
 mod help;
 mod inspect;
 mod output;
+mod replay;
 mod terminal;
 mod trim;
 mod vectors;
