@@ -135,7 +135,7 @@ fn listing(random: &mut Random, chars: usize) -> String {
     let mut text = String::with_capacity(chars + 80);
     while text.len() < chars {
         let (file, name) = (random.pick(FILES), random.pick(NAMES));
-        let _ = writeln!(text, "{file}:{}: {} `{name}` {}", random.below(900), "warning: unused", prose(random, 30));
+        let _ = writeln!(text, "{file}:{}: warning: unused `{name}` {}", random.below(900), prose(random, 30));
     }
     text
 }
