@@ -19,7 +19,7 @@ command -v npm >/dev/null || install nodejs npm
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp e2e/replay-page.mjs e2e/conversations.mjs "$work"
-(cd "$work" && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm install --silent --no-save playwright-core@1)
+(cd "$work" && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm install --silent --no-save playwright-core@1.64.1)
 
 mkdir "$work/conversations"
 node "$work/conversations.mjs" "$work/conversations"
