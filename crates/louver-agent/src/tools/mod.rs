@@ -1,0 +1,1 @@
+//! What the model may do: the tools, and the bounds they keep.
