@@ -2,7 +2,8 @@
 //!
 //! File tools work inside one folder, the [`Root`], through a handle to it: `..`, absolute paths and symbolic links
 //! that lead out are refused by the kernel's own path resolution, not by comparing strings, so a link that appears
-//! between two calls, or during one, opens nothing either. Everything is bounded by [`Limits`].
+//! between two calls, or during one, opens nothing either. Commands run without a shell, and only those that an
+//! [`AllowList`] names. Everything is bounded by [`Limits`].
 //!
 //! Nothing here ends a run. What the model got wrong comes back as an output with `is_error` and a sentence that says
 //! what to do instead.
@@ -27,10 +28,13 @@
 //! ```
 
 mod arguments;
+mod command;
+mod excerpt;
 mod limits;
 mod lines;
 mod list_files;
 mod off_thread;
+mod process_group;
 mod read_file;
 mod refusal;
 mod root;
@@ -46,6 +50,7 @@ mod tool_set;
 mod walk;
 mod write_file;
 
+pub use command::{AllowList, AllowListError, ArgumentPaths, Environment, RunCommand};
 pub use limits::Limits;
 pub use list_files::ListFiles;
 pub use read_file::ReadFile;
