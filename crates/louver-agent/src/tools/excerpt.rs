@@ -16,7 +16,6 @@ impl Excerpt {
     }
 
     /// An excerpt of a whole text.
-    #[cfg(test)]
     pub(crate) fn of(text: &str, max_bytes: usize) -> String {
         let mut excerpt = Self::new(max_bytes);
         excerpt.push(text.as_bytes());

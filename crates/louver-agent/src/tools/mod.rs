@@ -3,7 +3,7 @@
 //! File tools work inside one folder, the [`Root`], through a handle to it: `..`, absolute paths and symbolic links
 //! that lead out are refused by the kernel's own path resolution, not by comparing strings, so a link that appears
 //! between two calls, or during one, opens nothing either. Commands run without a shell, and only those that an
-//! [`AllowList`] names. Everything is bounded by [`Limits`].
+//! [`AllowList`] names. Tools of MCP servers come with an [`McpServer`]. Everything is bounded by [`Limits`].
 //!
 //! Nothing here ends a run. What the model got wrong comes back as an output with `is_error` and a sentence that says
 //! what to do instead.
@@ -33,6 +33,7 @@ mod excerpt;
 mod limits;
 mod lines;
 mod list_files;
+mod mcp;
 mod off_thread;
 mod process_group;
 mod read_file;
@@ -53,6 +54,7 @@ mod write_file;
 pub use command::{AllowList, AllowListError, ArgumentPaths, Environment, RunCommand};
 pub use limits::Limits;
 pub use list_files::ListFiles;
+pub use mcp::{McpError, McpServer, McpServerConfig};
 pub use read_file::ReadFile;
 pub use root::Root;
 pub use search_files::SearchFiles;

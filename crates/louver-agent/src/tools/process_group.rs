@@ -1,8 +1,10 @@
 use std::io;
-use std::process::ExitStatus;
+use std::process::{ExitStatus, Stdio};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+
+use super::Environment;
 
 /// A program and all that it starts, which ends with this value at the latest.
 ///
@@ -16,6 +18,23 @@ impl ProcessGroup {
     pub(crate) fn spawn(command: &mut Command) -> io::Result<Self> {
         let child = command.process_group(0).kill_on_drop(true).spawn()?;
         Ok(Self { child })
+    }
+
+    /// A program to talk to.
+    pub(crate) fn spawn_piped(
+        program: &str,
+        arguments: &[String],
+        environment: &Environment,
+    ) -> io::Result<(Self, ChildStdin, ChildStdout, ChildStderr)> {
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().envs(environment.variables());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut group = Self::spawn(&mut command)?;
+        let child = &mut group.child;
+        match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
+            (Some(stdin), Some(stdout), Some(stderr)) => Ok((group, stdin, stdout, stderr)),
+            _ => Err(io::Error::other("a standard stream is missing")),
+        }
     }
 
     /// Waits until the program itself has ended; what it started may go on.

@@ -5,6 +5,7 @@
 mod escape;
 mod fixture;
 mod list_files;
+mod mcp;
 mod read_file;
 mod run_command;
 mod search_files;
