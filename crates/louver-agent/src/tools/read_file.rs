@@ -35,6 +35,8 @@ struct Portion {
     is_full: bool,
     /// Whether only a part of the one line that was taken is there.
     is_cut: bool,
+    /// Whether there was no further line to go through.
+    is_at_end: bool,
 }
 
 impl ReadFile {
@@ -55,8 +57,7 @@ impl ReadFile {
         }
         let portion = self.take(reader, first, last).map_err(|error| problem(&path, &error))?;
         if portion.last < first && first > 1 {
-            let reason = format!("{} has only {} lines; ask for those", quote(&path.to_string()), portion.last);
-            return Err(Refusal::new(reason));
+            return Err(self.too_far(&path, size, portion.last));
         }
         self.show(&path, size, first, portion)
     }
@@ -74,7 +75,10 @@ impl ReadFile {
         while portion.last < last {
             let before = portion.text.len();
             match lines.next_line(&mut portion.text, self.limits.read_bytes - before)? {
-                Line::End => return Ok(portion),
+                Line::End => {
+                    portion.is_at_end = true;
+                    return Ok(portion);
+                }
                 Line::Whole => portion.last += 1,
                 Line::Cut if before == 0 => {
                     portion.last += 1;
@@ -91,8 +95,18 @@ impl ReadFile {
         Ok(portion)
     }
 
+    fn too_far(&self, path: &RootPath, size: u64, lines: u64) -> Refusal {
+        let (path, limit) = (quote(&path.to_string()), self.limits.scan_bytes);
+        match size > limit {
+            true => {
+                Refusal::new(format!("only the first {limit} bytes of {path} can be read, which have {lines} lines"))
+            }
+            false => Refusal::new(format!("{path} has only {lines} lines; ask for those")),
+        }
+    }
+
     fn show(&self, path: &RootPath, size: u64, first: u64, portion: Portion) -> Result<ToolOutput, Refusal> {
-        let Portion { text, last, is_full, is_cut } = portion;
+        let Portion { text, last, is_full, is_cut, is_at_end } = portion;
         let mut text = match String::from_utf8(text) {
             Ok(text) => text,
             // Room may have ended inside a character.
@@ -116,6 +130,10 @@ impl ReadFile {
                 "\n[lines {first} to {last} of a file of {size} bytes; one call shows at most {limit} bytes; \
                  go on with start_line {next}]"
             ));
+        }
+        if is_at_end && size > self.limits.scan_bytes {
+            let scanned = self.limits.scan_bytes;
+            text.push_str(&format!("\n[only the first {scanned} bytes of a file of {size} bytes can be read]"));
         }
         Ok(ToolOutput::text(text))
     }

@@ -1,4 +1,5 @@
 use std::io::{BufRead, BufReader, Read};
+use std::time::Instant;
 
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
@@ -42,6 +43,8 @@ struct Search {
     hits: usize,
     max_hits: usize,
     bytes_left: u64,
+    deadline: Instant,
+    is_late: bool,
     has_long_lines: bool,
     text: String,
 }
@@ -59,24 +62,25 @@ impl SearchFiles {
             hits: 0,
             max_hits: self.limits.hits,
             bytes_left: self.limits.scan_bytes,
+            deadline: Instant::now() + self.limits.search_time,
+            is_late: false,
             has_long_lines: false,
             text: String::new(),
         };
         let metadata = self.root.dir().metadata(path.as_path()).map_err(|error| problem(&path, &error))?;
         let stop = if metadata.is_dir() {
             let mut walk = Walk::new(&self.root, &path, &self.limits, true)?;
-            while let Some(entry) = walk.next() {
-                if search.is_over() {
-                    break;
-                }
+            while !search.is_over()
+                && let Some(entry) = walk.next()
+            {
                 if entry.kind == Kind::File {
-                    search.file(&self.root, &entry.path, &|| walk.is_late());
+                    search.file(&self.root, &entry.path);
                 }
             }
             walk.stop().map(|stop| stop.reason())
         } else {
             self.root.open_file(&path)?;
-            search.file(&self.root, &path, &|| false);
+            search.file(&self.root, &path);
             None
         };
         Ok(ToolOutput::text(search.finish(stop)))
@@ -114,11 +118,11 @@ fn compile(request: &Request) -> Result<Regex, Refusal> {
 
 impl Search {
     fn is_over(&self) -> bool {
-        self.hits >= self.max_hits || self.bytes_left == 0
+        self.hits >= self.max_hits || self.bytes_left == 0 || self.is_late
     }
 
     /// Searches a file. One that cannot be read, or is binary, has no hits.
-    fn file(&mut self, root: &Root, path: &RootPath, is_late: &dyn Fn() -> bool) {
+    fn file(&mut self, root: &Root, path: &RootPath) {
         let Ok(file) = root.open_file(path) else { return };
         let mut reader = BufReader::new(file.take(self.bytes_left));
         if reader.fill_buf().map_or(true, |start| start.contains(&0)) {
@@ -127,6 +131,7 @@ impl Search {
         let mut lines = Lines::new(&mut reader);
         let mut line = Vec::new();
         let mut number = 0u64;
+        let mut unchecked_bytes = 0;
         while !self.is_over() {
             line.clear();
             match lines.next_line(&mut line, MAX_LINE_BYTES) {
@@ -136,8 +141,10 @@ impl Search {
             }
             number += 1;
             self.line(path, number, &line);
-            if number.is_multiple_of(1024) && is_late() {
-                break;
+            unchecked_bytes += line.len();
+            if unchecked_bytes >= MAX_LINE_BYTES {
+                unchecked_bytes = 0;
+                self.is_late = Instant::now() >= self.deadline;
             }
         }
         self.bytes_left = reader.get_ref().limit();
@@ -158,6 +165,8 @@ impl Search {
         if self.hits >= self.max_hits {
             let hits = self.hits;
             self.text.push_str(&format!("[the search ended after {hits} lines; use a narrower pattern or path]\n"));
+        } else if self.is_late && stop.is_none() {
+            self.text.push_str("[not everything was searched: it took too long; use a simpler pattern or path]\n");
         } else if self.bytes_left == 0 {
             self.text.push_str("[not everything was searched: there is too much text; give a narrower path]\n");
         }

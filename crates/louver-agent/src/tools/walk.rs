@@ -76,7 +76,7 @@ impl Walk {
         self.stop
     }
 
-    pub(crate) fn is_late(&self) -> bool {
+    fn is_late(&self) -> bool {
         Instant::now() >= self.deadline
     }
 

@@ -65,6 +65,16 @@ async fn a_line_longer_than_the_bound_is_cut_between_characters() {
 }
 
 #[tokio::test]
+async fn what_lies_too_far_into_a_huge_file_is_not_looked_for() {
+    let fixture = Fixture::with_limits(Limits { scan_bytes: 10, ..Limits::default() });
+    fixture.write("a.txt", "12\n".repeat(100));
+    let text = fixture.refused("read_file", json!({"path": "a.txt", "start_line": 50})).await;
+    assert_eq!(text, "read_file: only the first 10 bytes of `a.txt` can be read, which have 4 lines");
+    let text = fixture.ok("read_file", json!({"path": "a.txt", "start_line": 3})).await;
+    assert_eq!(text, "12\n1\n[only the first 10 bytes of a file of 300 bytes can be read]");
+}
+
+#[tokio::test]
 async fn what_is_no_text_is_refused() {
     let fixture = Fixture::new();
     fixture.write("nul", b"text\0more");

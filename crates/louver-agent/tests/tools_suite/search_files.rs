@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use louver_agent::tools::Limits;
 use serde_json::json;
 
@@ -71,6 +73,17 @@ async fn hits_bytes_and_long_lines_are_bounded_and_it_is_said() {
     fixture.write("b.txt", "b\n".repeat(1_000_000));
     let text = fixture.ok("search_files", json!({"pattern": "c"})).await;
     assert!(text.contains("there is too much text"), "{text}");
+}
+
+#[tokio::test]
+async fn a_search_that_takes_too_long_ends_in_the_middle_of_a_file() {
+    let fixture = Fixture::with_limits(Limits { search_time: Duration::ZERO, ..Limits::default() });
+    fixture.write("a.txt", "a\n".repeat(1_000_000));
+    let note = "[not everything was searched: it took too long; use a simpler pattern or path]\n";
+    let text = fixture.ok("search_files", json!({"pattern": "b", "path": "a.txt"})).await;
+    assert_eq!(text, format!("[nothing was found]\n{note}"));
+    let text = fixture.ok("search_files", json!({"pattern": "b"})).await;
+    assert!(text.contains("it took too long"), "{text}");
 }
 
 #[tokio::test]
