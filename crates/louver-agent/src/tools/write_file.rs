@@ -2,7 +2,7 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cap_std::fs::{Dir, OpenOptions, Permissions};
+use cap_std::fs::{Dir, File, OpenOptions, Permissions, PermissionsExt};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -27,9 +27,11 @@ struct Request {
 }
 
 /// What stands where a file is to be written.
+#[derive(Clone, Copy)]
 enum Target {
     Nothing,
-    File(Permissions),
+    /// A file with this mode; that it runs as its owner is not part of it.
+    File(u32),
 }
 
 impl WriteFile {
@@ -92,7 +94,7 @@ fn target(folder: &Dir, name: &OsStr, path: &RootPath) -> Result<Target, Refusal
     match folder.symlink_metadata(name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Target::Nothing),
         Err(error) => Err(problem(path, &error)),
-        Ok(metadata) if metadata.is_file() => Ok(Target::File(metadata.permissions())),
+        Ok(metadata) if metadata.is_file() => Ok(Target::File(metadata.permissions().mode() & 0o777)),
         Ok(metadata) if metadata.is_dir() => Err(Refusal::new(format!("{shown} is a folder; name a file in it"))),
         Ok(metadata) if metadata.is_symlink() => {
             let reason = format!("{shown} is a symbolic link; write to the file that it points to, by its own path");
@@ -104,24 +106,34 @@ fn target(folder: &Dir, name: &OsStr, path: &RootPath) -> Result<Target, Refusal
 
 /// Writes beside the file and renames, which never follows a link and never leaves half a file.
 fn replace(folder: &Dir, name: &OsStr, content: &[u8], target: Target) -> io::Result<()> {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let draft = format!(".louver-draft-{}-{number}", std::process::id());
-    let written = || -> io::Result<()> {
-        let mut file = folder.open_with(&draft, OpenOptions::new().write(true).create_new(true))?;
-        if let Target::File(permissions) = target {
-            file.set_permissions(permissions)?;
+    let (draft, mut file) = draft(folder)?;
+    let mut written = || -> io::Result<()> {
+        if let Target::File(mode) = target {
+            file.set_permissions(Permissions::from_mode(mode))?;
         }
         file.write_all(content)?;
         file.sync_data()?;
         folder.rename(&draft, folder, name)
     };
-    written().inspect_err(|error| {
-        if error.kind() != io::ErrorKind::AlreadyExists {
-            // The write has failed already; that is what gets reported.
-            let _ = folder.remove_file(&draft);
-        }
+    written().inspect_err(|_| {
+        // The write has failed already; that is what gets reported.
+        let _ = folder.remove_file(&draft);
     })
+}
+
+/// A new file of a name that nobody uses. A run that was killed may have left one behind.
+fn draft(folder: &Dir) -> io::Result<(String, File)> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".louver-draft-{}-{number}", std::process::id());
+        match folder.open_with(&name, &options) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => return opened.map(|file| (name, file)),
+        }
+    }
 }
 
 #[async_trait::async_trait]

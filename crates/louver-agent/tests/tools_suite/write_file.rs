@@ -30,6 +30,26 @@ async fn a_replaced_file_keeps_its_permissions() {
 }
 
 #[tokio::test]
+async fn a_replaced_file_does_not_run_as_its_owner() {
+    let fixture = Fixture::new();
+    fixture.write("run", "old");
+    std::fs::set_permissions(fixture.path("run"), std::fs::Permissions::from_mode(0o4755)).unwrap();
+    fixture.ok("write_file", json!({"path": "run", "content": "new"})).await;
+    let mode = std::fs::metadata(fixture.path("run")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o7777, 0o755);
+}
+
+#[tokio::test]
+async fn drafts_that_a_killed_run_left_behind_are_not_in_the_way() {
+    let fixture = Fixture::new();
+    for number in 0..200 {
+        fixture.write(&format!(".louver-draft-{}-{number}", std::process::id()), "left");
+    }
+    fixture.ok("write_file", json!({"path": "a.txt", "content": "new"})).await;
+    assert_eq!(std::fs::read_to_string(fixture.path("a.txt")).unwrap(), "new");
+}
+
+#[tokio::test]
 async fn a_content_over_the_bound_is_refused_and_nothing_is_made() {
     let fixture = Fixture::with_limits(Limits { write_bytes: 10, ..Limits::default() });
     let text = fixture.refused("write_file", json!({"path": "a/b", "content": "x".repeat(11)})).await;
