@@ -36,12 +36,19 @@ fn check(root: &Root, argument: &str) -> Result<(), Refusal> {
     )))
 }
 
-/// The ways in which a program may find a path in an argument: `x`, `--name=x`, `-nx`, `@x`.
+/// The ways in which a program may find a path in an argument: `x`, `--name=x`, `-nx`, `@x`, `file://x`.
 fn readings(argument: &str) -> impl Iterator<Item = &str> {
     let value = argument.split_once('=').map(|(_, value)| value);
     let short = argument.strip_prefix('-').and_then(|rest| rest.char_indices().nth(1).map(|(at, _)| &rest[at..]));
     let listed = argument.strip_prefix('@');
-    [Some(argument), value, short, listed].into_iter().flatten().filter(|reading| !reading.contains("://"))
+    let file = argument.find("file://").map(|at| &argument[at + "file://".len()..]);
+    [Some(argument), value, short, listed, file].into_iter().flatten().filter(|reading| !is_address(reading))
+}
+
+/// Whether it is the address of something that is no file.
+fn is_address(reading: &str) -> bool {
+    let is_scheme = |scheme: &str| !scheme.is_empty() && scheme.chars().all(|part| part.is_ascii_alphanumeric());
+    reading.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme) && !scheme.eq_ignore_ascii_case("file"))
 }
 
 fn is_inside(root: &Path, path: &Path) -> bool {
@@ -115,6 +122,9 @@ mod tests {
             "out/new/file",
             "--file=out/passwd",
             "-iout/passwd",
+            "file:///etc/passwd",
+            "--url=file:///etc/passwd",
+            "../a://b",
         ];
         for argument in outside {
             assert!(
