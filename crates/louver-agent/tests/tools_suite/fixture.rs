@@ -1,12 +1,17 @@
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 use louver_agent::tools::{AllowList, Environment, Limits, Root, RunCommand, ToolOutput, ToolSet};
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::sync::oneshot;
 
 /// What no tool may ever show.
 pub(crate) const SECRET: &str = "nobody may read this";
@@ -68,6 +73,11 @@ impl Fixture {
         path
     }
 
+    /// A named pipe that tells whether anybody has it open.
+    pub(crate) fn pipe(&self, inside: &str) -> Pipe {
+        Pipe::new(self.fifo(inside))
+    }
+
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> ToolOutput {
         self.tools.call(tool, arguments).await
     }
@@ -106,5 +116,37 @@ impl Fixture {
             }
         }
         files
+    }
+}
+
+/// A named pipe that a process is to hold open for as long as it lives.
+pub(crate) struct Pipe {
+    pub(crate) path: String,
+    opened: oneshot::Receiver<()>,
+    closed: Receiver<()>,
+}
+
+impl Pipe {
+    fn new(path: PathBuf) -> Self {
+        let (opened, is_open) = oneshot::channel();
+        let (closed, is_closed) = channel();
+        let name = path.display().to_string();
+        std::thread::spawn(move || {
+            let mut pipe = File::open(path).unwrap();
+            opened.send(()).ok();
+            pipe.read_to_end(&mut Vec::new()).unwrap();
+            closed.send(()).ok();
+        });
+        Self { path: name, opened: is_open, closed: is_closed }
+    }
+
+    /// Waits until somebody holds it.
+    pub(crate) async fn opened(&mut self) {
+        (&mut self.opened).await.unwrap();
+    }
+
+    /// Waits until everybody who held it is gone.
+    pub(crate) fn closed(self) {
+        self.closed.recv_timeout(Duration::from_secs(60)).expect("whoever holds the pipe is still alive");
     }
 }

@@ -1,7 +1,3 @@
-use std::fs::File;
-use std::io::Read;
-use std::path::PathBuf;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use louver_agent::tools::{Limits, McpError, McpServer, McpServerConfig, ToolOutput, ToolSet};
@@ -39,13 +35,6 @@ async fn connect(config: McpServerConfig) -> Result<(McpServer, ToolSet), McpErr
 async fn call(tools: &ToolSet, name: &str, arguments: Value) -> (bool, String) {
     let ToolOutput { text, is_error, .. } = tools.call(name, arguments).await;
     (is_error, text)
-}
-
-/// Waits for a writer, then until nobody is left who could write.
-fn end_of(fifo: PathBuf) -> JoinHandle<()> {
-    std::thread::spawn(move || {
-        File::open(fifo).unwrap().read_to_end(&mut Vec::new()).unwrap();
-    })
 }
 
 #[tokio::test]
@@ -114,12 +103,11 @@ async fn a_server_that_dies_answers_with_an_error_from_then_on() {
 #[tokio::test]
 async fn a_server_is_shut_down_in_good_order_once() {
     let fixture = Fixture::new();
-    let (pipe, goodbye) = (fixture.fifo("alive"), fixture.path("goodbye"));
-    let gone = end_of(pipe.clone());
-    let arguments = ["hold", pipe.to_str().unwrap(), "goodbye", goodbye.to_str().unwrap()];
+    let (alive, goodbye) = (fixture.pipe("alive"), fixture.path("goodbye"));
+    let arguments = ["hold", &alive.path, "goodbye", goodbye.to_str().unwrap()];
     let (server, tools) = connect(config(&arguments)).await.unwrap();
     server.shut_down().await;
-    gone.join().unwrap();
+    alive.closed();
     assert_eq!(std::fs::read_to_string(goodbye).unwrap(), "goodbye");
     server.shut_down().await;
     let (is_error, text) = call(&tools, "test__echo", json!({"text": "x"})).await;
@@ -129,23 +117,21 @@ async fn a_server_is_shut_down_in_good_order_once() {
 #[tokio::test]
 async fn a_server_that_does_not_listen_is_killed() {
     let fixture = Fixture::new();
-    let pipe = fixture.fifo("alive");
-    let gone = end_of(pipe.clone());
-    let (server, _tools) = connect(config(&["hold", pipe.to_str().unwrap(), "deaf"])).await.unwrap();
+    let alive = fixture.pipe("alive");
+    let (server, _tools) = connect(config(&["hold", &alive.path, "deaf"])).await.unwrap();
     server.shut_down().await;
-    gone.join().unwrap();
+    alive.closed();
 }
 
 #[tokio::test]
 async fn a_server_lives_as_long_as_its_tools() {
     let fixture = Fixture::new();
-    let pipe = fixture.fifo("alive");
-    let gone = end_of(pipe.clone());
-    let (server, tools) = connect(config(&["hold", pipe.to_str().unwrap(), "deaf"])).await.unwrap();
+    let alive = fixture.pipe("alive");
+    let (server, tools) = connect(config(&["hold", &alive.path, "deaf"])).await.unwrap();
     drop(server);
     assert_eq!(call(&tools, "test__echo", json!({"text": "x"})).await, (false, "x".to_owned()));
     drop(tools);
-    gone.join().unwrap();
+    alive.closed();
 }
 
 #[tokio::test]
@@ -160,12 +146,11 @@ async fn a_server_that_cannot_be_used_is_an_error_that_says_why() {
     let expected = "ended before it was ready; it said: Error: \"no configuration found\"";
     assert_eq!(broken, format!("the MCP server `test` {expected}"));
 
-    let pipe = fixture.fifo("alive");
-    let gone = end_of(pipe.clone());
-    let mute = config(&["hold", pipe.to_str().unwrap(), "mute"]);
+    let alive = fixture.pipe("alive");
+    let mute = config(&["hold", &alive.path, "mute"]);
     let mute = error(McpServerConfig { timeout: Duration::from_secs(2), ..mute }).await;
     assert_eq!(mute, "the MCP server `test` did not get ready within 2s");
-    gone.join().unwrap();
+    alive.closed();
 
     let crowded = error(config(&["crowded"])).await;
     assert_eq!(crowded, "the MCP server `test` has more than 200 tools");

@@ -1,10 +1,9 @@
-use std::fs::File;
-use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use louver_agent::tools::{Environment, Limits};
+use louver_agent::tools::{AllowList, ArgumentPaths, Environment, Limits, Root, RunCommand, Tool};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, SECRET};
@@ -16,13 +15,6 @@ fn allow(programs: &[&str]) -> Fixture {
 fn script(path: &Path, text: &str) {
     std::fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-}
-
-/// Opens the pipe, which waits for a writer, and then waits until nobody is left who could write.
-fn last_writer_gone(fifo: PathBuf) -> std::thread::JoinHandle<()> {
-    std::thread::spawn(move || {
-        File::open(fifo).unwrap().read_to_end(&mut Vec::new()).unwrap();
-    })
 }
 
 fn shell(line: &str) -> Value {
@@ -173,20 +165,20 @@ async fn a_command_sees_only_the_variables_it_is_given() {
 async fn the_time_limit_kills_the_program_and_what_it_started() {
     let limits = Limits { command_time: Duration::from_millis(500), ..Limits::default() };
     let fixture = Fixture::with(limits, &["sh"]);
-    let gone = last_writer_gone(fixture.fifo("alive"));
+    let alive = fixture.pipe("alive");
     let text =
         fixture.refused("run_command", shell("exec 3>alive; (sleep 1000 & sleep 1000) & echo up; sleep 1000")).await;
     assert_eq!(text, "up\n[killed after 500ms; run something that takes less]");
-    gone.join().unwrap();
+    alive.closed();
 }
 
 #[tokio::test]
 async fn what_a_program_leaves_behind_is_killed_and_not_waited_for() {
     let fixture = allow(&["sh"]);
-    let gone = last_writer_gone(fixture.fifo("alive"));
+    let alive = fixture.pipe("alive");
     let text = fixture.ok("run_command", shell("exec 3>alive; sleep 1000 & echo done")).await;
     assert_eq!(text, "done\n[exit code 0]");
-    gone.join().unwrap();
+    alive.closed();
 }
 
 #[tokio::test]
@@ -199,20 +191,14 @@ async fn a_process_in_a_session_of_its_own_does_not_hold_the_call_up() {
 #[tokio::test]
 async fn a_call_that_is_dropped_kills_the_program_and_what_it_started() {
     let fixture = allow(&["sh"]);
-    let fifo = fixture.fifo("alive");
+    let mut alive = fixture.pipe("alive");
     let tools = fixture.tools.clone();
-    let call =
-        tokio::spawn(async move { tools.call("run_command", shell("exec 3>alive; sleep 1000 & sleep 1000")).await });
-    let (opened, is_open) = tokio::sync::oneshot::channel();
-    let gone = std::thread::spawn(move || {
-        let mut pipe = File::open(fifo).unwrap();
-        opened.send(()).unwrap();
-        pipe.read_to_end(&mut Vec::new()).unwrap();
-    });
-    is_open.await.unwrap();
+    let line = "exec 3>alive; sleep 1000 & sleep 1000";
+    let call = tokio::spawn(async move { tools.call("run_command", shell(line)).await });
+    alive.opened().await;
     call.abort();
     assert!(call.await.unwrap_err().is_cancelled());
-    tokio::task::spawn_blocking(move || gone.join().unwrap()).await.unwrap();
+    alive.closed();
 }
 
 #[tokio::test]
@@ -263,4 +249,37 @@ async fn a_program_that_is_not_there_is_named() {
     assert_eq!(text, "run_command: the program `no-such-program` is not installed; use another one");
     let text = fixture.refused("run_command", json!({"command": "/no/such/program"})).await;
     assert!(text.starts_with("run_command: `/no/such/program` could not be run: "), "{text}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_arguments_reach_the_program_as_they_are(args in prop::collection::vec("[^\0]{0,12}", 1..6)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::open(folder.path()).unwrap();
+        let environment = Environment::new([("PATH", std::env::var_os("PATH").unwrap())]);
+        let tool = RunCommand::new(root, Limits::default(), AllowList::new(["printf"]).unwrap(), environment)
+            .argument_paths(ArgumentPaths::Anywhere);
+        let expected: String = args.iter().map(|argument| format!("<{argument}>")).collect();
+        let output = runtime.block_on(tool.call(json!({"command": "printf '<%s>'", "args": args})));
+        prop_assert_eq!(output.text, format!("{expected}\n[exit code 0]"));
+    }
+
+    #[test]
+    fn no_command_line_runs_anything_but_what_is_allowed(
+        words in prop::collection::vec(prop::sample::select(vec![
+            "echo", "touch", "made", " ", " ", ";", "&", "&&", "|", "||", "$(", ")", "`", ">", "<", "\n", "\r", "'", "\"",
+            "\\", "{", "}", "$IFS", "-", "=", "#", "!", "./", "/bin/", "\u{a0}",
+        ]), 0..10)
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let fixture = allow(&["echo"]);
+        let command = format!("echo {}", words.concat());
+        for command in [words.concat(), command] {
+            runtime.block_on(fixture.call("run_command", json!({"command": command})));
+            prop_assert_eq!(std::fs::read_dir(fixture.path("")).unwrap().count(), 0, "{}", command);
+        }
+    }
 }
