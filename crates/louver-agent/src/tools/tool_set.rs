@@ -25,9 +25,9 @@ pub struct DuplicateTool {
 }
 
 impl ToolSet {
-    /// No tools.
-    pub fn new() -> Self {
-        Self::default()
+    /// Tools under the names they define; of two with the same name the later one stays.
+    pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        Self { tools: tools.into_iter().map(|tool| (tool.definition().name, tool)).collect() }
     }
 
     /// The tools for files below `root`, `task_complete` and `task_blocked`; no commands.
@@ -40,7 +40,7 @@ impl ToolSet {
             Arc::new(TaskComplete),
             Arc::new(TaskBlocked),
         ];
-        Self { tools: tools.into_iter().map(|tool| (tool.definition().name, tool)).collect() }
+        Self::new(tools)
     }
 
     /// Adds a tool.

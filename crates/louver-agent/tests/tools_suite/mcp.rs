@@ -25,7 +25,7 @@ fn config(args: &[&str]) -> McpServerConfig {
 
 async fn connect(config: McpServerConfig) -> Result<(McpServer, ToolSet), McpError> {
     let server = McpServer::connect(config, &Limits { output_bytes: 1_000, ..Limits::default() }).await?;
-    let mut tools = ToolSet::new();
+    let mut tools = ToolSet::default();
     for tool in server.tools() {
         tools.add(tool).unwrap();
     }

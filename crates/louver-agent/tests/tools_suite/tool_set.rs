@@ -75,7 +75,7 @@ async fn the_end_of_a_task_is_a_signal() {
 
 #[test]
 fn two_tools_cannot_go_by_one_name() {
-    let mut tools = ToolSet::new();
+    let mut tools = ToolSet::default();
     tools.add(Arc::new(TaskComplete)).unwrap();
     let again = tools.add(Arc::new(TaskComplete));
     assert_eq!(again, Err(DuplicateTool { name: "task_complete".into() }));
