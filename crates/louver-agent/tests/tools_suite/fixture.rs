@@ -122,27 +122,29 @@ impl Fixture {
 /// A named pipe that a process is to hold open for as long as it lives.
 pub(crate) struct Pipe {
     pub(crate) path: String,
-    opened: oneshot::Receiver<()>,
+    written: oneshot::Receiver<()>,
     closed: Receiver<()>,
 }
 
 impl Pipe {
     fn new(path: PathBuf) -> Self {
-        let (opened, is_open) = oneshot::channel();
+        let (written, is_written) = oneshot::channel();
         let (closed, is_closed) = channel();
         let name = path.display().to_string();
         std::thread::spawn(move || {
             let mut pipe = File::open(path).unwrap();
-            opened.send(()).ok();
+            if pipe.read(&mut [0]).unwrap() == 1 {
+                written.send(()).ok();
+            }
             pipe.read_to_end(&mut Vec::new()).unwrap();
             closed.send(()).ok();
         });
-        Self { path: name, opened: is_open, closed: is_closed }
+        Self { path: name, written: is_written, closed: is_closed }
     }
 
-    /// Waits until somebody holds it.
-    pub(crate) async fn opened(&mut self) {
-        (&mut self.opened).await.unwrap();
+    /// Waits until somebody writes to it.
+    pub(crate) async fn written(&mut self) {
+        (&mut self.written).await.unwrap();
     }
 
     /// Waits until everybody who held it is gone.

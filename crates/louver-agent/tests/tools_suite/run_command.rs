@@ -193,9 +193,9 @@ async fn a_call_that_is_dropped_kills_the_program_and_what_it_started() {
     let fixture = allow(&["sh"]);
     let mut alive = fixture.pipe("alive");
     let tools = fixture.tools.clone();
-    let line = "exec 3>alive; sleep 1000 & sleep 1000";
+    let line = "exec 3>alive; sleep 1000 & echo up >&3; sleep 1000";
     let call = tokio::spawn(async move { tools.call("run_command", shell(line)).await });
-    alive.opened().await;
+    alive.written().await;
     call.abort();
     assert!(call.await.unwrap_err().is_cancelled());
     alive.closed();
