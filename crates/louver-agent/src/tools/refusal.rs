@@ -23,7 +23,7 @@ impl Refusal {
     }
 }
 
-/// The first `max_characters` of a text, on one line, with a mark if anything is missing.
+/// The start of a text, on one line and in backquotes.
 pub(crate) fn quote(text: &str) -> String {
     let line: String = text.chars().take(201).flat_map(visible).collect();
     format!("`{}`", shorten(&line, 200))

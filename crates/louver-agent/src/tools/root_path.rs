@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<String, String> {
-        RootPath::parse(text, &[Path::new("/work/root")])
+        RootPath::parse(text, &[Path::new("/srv/root")])
             .map(|path| path.to_string())
             .map_err(|refusal| refusal.reason().to_owned())
     }
@@ -113,8 +113,8 @@ mod tests {
     fn paths_inside_are_written_the_plain_way() {
         assert_eq!(parse("src/main.rs"), Ok("src/main.rs".to_owned()));
         assert_eq!(parse("./src//x/../main.rs"), Ok("src/main.rs".to_owned()));
-        assert_eq!(parse("/work/root/src/main.rs"), Ok("src/main.rs".to_owned()));
-        assert_eq!(parse("/work/root"), Ok(".".to_owned()));
+        assert_eq!(parse("/srv/root/src/main.rs"), Ok("src/main.rs".to_owned()));
+        assert_eq!(parse("/srv/root"), Ok(".".to_owned()));
         assert_eq!(parse("a/.."), Ok(".".to_owned()));
         assert_eq!(parse("~/x"), Ok("~/x".to_owned()));
         assert_eq!(parse("..a/b.."), Ok("..a/b..".to_owned()));
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn paths_that_lead_out_are_refused() {
         for path in
-            ["..", "../x", "a/../../x", "/", "/etc/passwd", "/work/rooted/x", "/work/root/../x", "//etc", "a/../.."]
+            ["..", "../x", "a/../../x", "/", "/etc/passwd", "/srv/rooted/x", "/srv/root/../x", "//etc", "a/../.."]
         {
             assert!(parse(path).is_err_and(|reason| reason.contains("leads out of the root")), "{path}");
         }
@@ -139,11 +139,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_accepted_stays_inside_and_is_read_back_as_itself(text in "(/work/root)?(/|\\.|\\.\\.|[a-c~ é]|/\\.\\./){0,12}") {
-            if let Ok(path) = RootPath::parse(&text, &[Path::new("/work/root")]) {
+        fn what_is_accepted_stays_inside_and_is_read_back_as_itself(text in "(/srv/root)?(/|\\.|\\.\\.|[a-c~ é]|/\\.\\./){0,12}") {
+            if let Ok(path) = RootPath::parse(&text, &[Path::new("/srv/root")]) {
                 prop_assert!(path.as_path().is_relative());
                 prop_assert!(!path.has_component(".."));
-                prop_assert!(Path::new("/work/root").join(path.as_path()).starts_with("/work/root"));
+                prop_assert!(Path::new("/srv/root").join(path.as_path()).starts_with("/srv/root"));
                 prop_assert_eq!(RootPath::parse(&path.to_string(), &[]), Ok(path));
             }
         }
