@@ -17,6 +17,7 @@ mod overflow;
 mod request;
 mod retry;
 
+pub(crate) use answer::calls_of;
 pub use answer::{Answer, StopReason, ToolCall};
 pub use anthropic::AnthropicProvider;
 pub use connection::{Connection, ProxyChoice};
