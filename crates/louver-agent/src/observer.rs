@@ -98,7 +98,9 @@ pub(crate) fn conversation_line(metrics: &ConversationMetrics) -> String {
 
 /// Where events go. A callback: it should be quick, and may send on to a channel.
 #[derive(Clone, Default)]
-pub struct Observer(Option<Arc<dyn Fn(&RunEvent) + Send + Sync>>);
+pub struct Observer(Option<Arc<OnEvent>>);
+
+type OnEvent = dyn Fn(&RunEvent) + Send + Sync;
 
 impl Observer {
     /// Calls a function at every event.

@@ -56,6 +56,7 @@ enum Record {
         version: u32,
         format: String,
         task_id: String,
+        task: String,
     },
     /// Messages as text, because a line must hold no line breaks.
     Push(Vec<String>),
@@ -97,11 +98,13 @@ pub struct StateFile {
 /// What a state file holds.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
-    pub(crate) task_id: String,
+    pub(crate) task: String,
     pub(crate) log: Log,
     pub(crate) tightened: Option<u64>,
     pub(crate) open: Option<OpenTurn>,
     pub(crate) iteration: usize,
+    /// What the last turn said about the whole task.
+    pub(crate) completion: Option<Signal>,
 }
 
 /// An answer whose calls have not all been answered yet.
@@ -117,8 +120,13 @@ impl StateFile {
     /// # Errors
     ///
     /// The file cannot be written.
-    pub fn create(path: &Path, format: Format, task_id: &str) -> Result<Self, StateError> {
-        let header = Record::Louver { version: VERSION, format: format.name().to_owned(), task_id: task_id.to_owned() };
+    pub fn create(path: &Path, format: Format, task_id: &str, task: &str) -> Result<Self, StateError> {
+        let header = Record::Louver {
+            version: VERSION,
+            format: format.name().to_owned(),
+            task_id: task_id.to_owned(),
+            task: task.to_owned(),
+        };
         Self::replace(path, &line(&header)).map_err(io_error(path))
     }
 
@@ -219,8 +227,8 @@ fn read(text: &str, format: Format) -> Result<Recorded, StateError> {
     let mut lines = text.lines().enumerate();
     let header = lines.next().map(|(_, line)| serde_json::from_str(line));
     match header {
-        Some(Ok(Record::Louver { version: VERSION, format: written, task_id })) if written == format.name() => {
-            recorded.task_id = task_id;
+        Some(Ok(Record::Louver { version: VERSION, format: written, task, .. })) if written == format.name() => {
+            recorded.task = task;
         }
         Some(Ok(Record::Louver { version, format: written, .. })) => {
             return Err(StateError::Foreign(format!(
@@ -242,7 +250,10 @@ impl Recorded {
         let parse = |raw: Vec<String>| raw.iter().map(|raw| Message::parse(format, raw)).collect::<Result<Vec<_>, _>>();
         match record {
             Record::Louver { .. } => {}
-            Record::Push(raw) => self.push(parse(raw)?),
+            Record::Push(raw) => {
+                self.completion = None;
+                self.push(parse(raw)?);
+            }
             Record::Fitted => self.event(Event::Fitted),
             Record::Usage(input_tokens) => self.event(Event::UsageReported { input_tokens }),
             Record::Summary { job, text, input_tokens, output_tokens } => {
@@ -257,8 +268,9 @@ impl Recorded {
                 self.open.get_or_insert_default().outputs.insert(call, output);
             }
             Record::EndOfTurn(raw) => {
-                let answer = self.open.take().unwrap_or_default().answer;
-                self.push(answer);
+                let open = self.open.take().unwrap_or_default();
+                self.completion = open.outputs.into_values().find_map(|output| output.signal);
+                self.push(open.answer);
                 self.push(parse(raw)?);
             }
             Record::Iteration(number) => self.iteration = number,

@@ -56,7 +56,7 @@ impl ToolLoop<'_> {
     fn end_turn(&mut self, calls: &[ToolCall]) -> Result<Option<Stop>, ExecutionError> {
         let outputs = self.conversation.open_turn().map(|open| open.outputs.clone()).unwrap_or_default();
         let answered: Vec<(&ToolCall, &ToolOutput)> = calls.iter().zip(outputs.values()).collect();
-        let results = tool_results::messages(self.provider.format(), &answered).map_err(unreadable)?;
+        let results = tool_results::messages(self.provider.format(), &answered).map_err(|error| unreadable(&error))?;
         self.conversation.end_turn(results);
         self.check_file()?;
         self.tally.tool_calls += calls.len();

@@ -31,7 +31,7 @@ impl ToolLoop<'_> {
         self.check_file()?;
         self.report(&fit, messages_before, started.elapsed());
         if let Some(job) = fit.job {
-            self.condense(job).await?;
+            self.condense(&job).await?;
         }
         Ok(())
     }
@@ -88,7 +88,7 @@ impl ToolLoop<'_> {
         Ok(())
     }
 
-    async fn condense(&mut self, job: CondenseJob) -> Result<(), ExecutionError> {
+    async fn condense(&mut self, job: &CondenseJob) -> Result<(), ExecutionError> {
         self.conversation.condensing.asked += 1;
         let id = job.id;
         let pending = Pending::start(id, self.summary_call(job));
@@ -103,7 +103,7 @@ impl ToolLoop<'_> {
 
     /// The request for a summary: the last request and one instruction, which the provider has cached but for the
     /// instruction, or else the job's own prompt.
-    fn summary_call(&mut self, job: CondenseJob) -> SummaryCall {
+    fn summary_call(&mut self, job: &CondenseJob) -> SummaryCall {
         let options = self.options;
         let handler = options.condense.handler.as_ref();
         let provider = handler.map_or(&self.provider, |handler| &handler.provider);

@@ -122,7 +122,7 @@ impl ToolLoop<'_> {
         }
         if let Some(prompt) = prompt {
             let message = parsed_user_message(self.provider.format(), prompt);
-            self.conversation.push(vec![message.map_err(unreadable)?]);
+            self.conversation.push(vec![message.map_err(|error| unreadable(&error))?]);
         }
         for _ in 0..self.options.max_turns {
             if self.options.cancel.is_cancelled() {
@@ -237,6 +237,6 @@ impl ToolLoop<'_> {
 }
 
 /// What we wrote ourselves cannot be read: a bug, told like any other failure.
-fn unreadable(error: louver::json::JsonError) -> ExecutionError {
+fn unreadable(error: &louver::json::JsonError) -> ExecutionError {
     ExecutionError::new(Category::Api, format!("a message cannot be written: {error}"))
 }
