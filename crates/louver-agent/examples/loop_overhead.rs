@@ -5,6 +5,8 @@
 
 #![allow(clippy::print_stdout, reason = "the figure is the program's purpose")]
 
+use louver::catalog::Catalog;
+use louver::tokens::CounterChoice;
 use louver::wire::{Format, Message};
 use louver_agent::provider::{Answer, Provider, ProviderError, Request, StopReason, ToolCall};
 use louver_agent::tools::{Tool, ToolDefinition, ToolOutput, ToolSet};
@@ -15,6 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
+
+const MODEL: &str = "claude-sonnet-4-5";
 
 /// Answers every request at once: calls while there are turns left, then the end.
 #[derive(Debug)]
@@ -70,12 +74,15 @@ impl Tool for Read {
 async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let turns = std::env::args().nth(1).map_or(Ok(1000), |turns| turns.parse())?;
     let state = std::env::temp_dir().join(format!("louver-loop-overhead-{}", std::process::id()));
-    let mut options = ExecuteOptions::new("claude-sonnet-4-5");
+    let mut options = ExecuteOptions::new(MODEL);
     options.max_turns = turns + 1;
     options.window.settings.messages.max_messages = 100;
     let config = ExecutorConfig { state_file: Some(state.clone()), ..ExecutorConfig::new(options) };
     let provider = Arc::new(Instantly { left: AtomicUsize::new(turns) });
     let executor = Executor::new(provider, Arc::new(ToolSet::new([Arc::new(Read) as Arc<dyn Tool>])), config);
+    // The tokenizer loads once per process, however many turns there are.
+    let found = Catalog::builtin().find(MODEL).ok_or("an unknown model")?;
+    CounterChoice::Auto.resolve(Some(&found.model)).text("warm");
     let started = Instant::now();
     let summary = executor.run("Read everything.").await?;
     let per_turn = started.elapsed() / u32::try_from(summary.turns.max(1))?;

@@ -21,6 +21,11 @@ async fn survives(fault: Fault) {
     for api in Api::ALL {
         for is_streamed in [true, false] {
             let world = World::new(api, failing(&[fault])).await;
+            let mut connection = connection(&world.sandbox.url());
+            if fault == Fault::Stall {
+                connection.idle_timeout = Duration::from_millis(200);
+            }
+            let world = World { provider: api.provider(connection, ApiKey::sandbox()), ..world };
             let options = ExecuteOptions { is_streamed, ..world.options() };
             let result = world.execute(&options).await;
             assert_eq!(result.stop, Stop::Completed, "{api:?} {fault:?}: {:?}", result.error);

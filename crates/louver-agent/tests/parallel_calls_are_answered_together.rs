@@ -7,8 +7,8 @@ mod world;
 use louver::wire::PartKind;
 use louver_sandbox::{Call, Scenario, Turn};
 use serde_json::json;
-use std::time::{Duration, Instant};
-use world::{Api, World, assert_sound, complete, read};
+use std::sync::atomic::Ordering;
+use world::{Api, MOST_RUNNING, World, assert_sound, complete, read};
 
 #[tokio::test]
 async fn results_keep_the_order_of_their_calls() {
@@ -41,10 +41,9 @@ async fn calls_of_one_answer_run_at_the_same_time() {
     let slow = |n: usize| Call::new("slow", json!({"path": n.to_string()}));
     let scenario = Scenario::new("parallel").turn(Turn::calls((0..6).map(slow))).turn(complete());
     let world = World::new(Api::Chat, scenario).await;
-    let started = Instant::now();
     let result = world.execute(&world.options()).await;
     assert!(result.success);
-    assert!(started.elapsed() < Duration::from_millis(300), "six calls of 60 ms took {:?}", started.elapsed());
+    assert_eq!(MOST_RUNNING.load(Ordering::SeqCst), 6);
 }
 
 #[tokio::test]
@@ -55,7 +54,7 @@ async fn an_unknown_tool_is_answered_with_the_names_there_are() {
         let world = World::new(api, scenario).await;
         let result = world.execute(&world.options()).await;
         let state = result.conversation_state.unwrap();
-        assert!(state.log().messages.iter().any(|message| message.raw().contains("there is no tool `fly`")), "{api:?}");
+        assert!(state.log().messages.iter().any(|message| message.raw().contains("there is no tool")), "{api:?}");
         assert_sound(api, &state);
     }
 }

@@ -1,13 +1,4 @@
 //! The file from which a killed run goes on.
-//!
-//! One JSON record per line, only ever appended, each line written by one call. A line that a kill cut short is no line
-//! and is dropped when the file is read, so that the file always says what its last whole record said. Appending keeps
-//! a turn's cost the same however long the run is; rewriting the file at every turn would not.
-//!
-//! A turn with tool calls is written in three steps: the answer (the intent), each result as it comes, and the end of
-//! the turn. Only the end makes the answer and its results part of the log, all together. After a kill between the
-//! first and the last step, calls whose result is written are not run again; what happens to the others is
-//! [`Interrupted`](crate::Interrupted)'s to say. Either way every call stands in the log exactly once.
 
 use crate::tools::{Signal, ToolOutput};
 use louver::condense::Summary;
@@ -88,7 +79,19 @@ enum Record {
     Iteration(usize),
 }
 
-/// A state file open for appending.
+/// The file from which a killed run goes on, open for appending.
+///
+/// One JSON record per line, only ever appended, each line written by one call. A line that a kill cut short is no line
+/// and is dropped when the file is read, so that the file always says what its last whole record said. Appending keeps
+/// a turn's cost the same however long the run is; rewriting the file at every turn would not.
+///
+/// A turn with tool calls is written in three steps: the answer (the intent), each result as it comes, and the end of
+/// the turn. Only the end makes the answer and its results part of the log, all together. After a kill between the
+/// first and the last step, calls whose result is written are not run again; what happens to the others is
+/// [`Interrupted`](crate::Interrupted)'s to say. Either way every call stands in the log exactly once.
+///
+/// A kill of the process loses nothing that was written. A power cut can lose turns of the current iteration: the file is
+/// forced to the disk where an iteration begins, because doing so at every turn would cost more than the turn.
 #[derive(Debug)]
 pub struct StateFile {
     path: PathBuf,

@@ -197,3 +197,42 @@ pub(crate) fn read_error(error: &Value) -> Option<(String, String)> {
     let code = ["code", "type"].iter().find_map(|key| error[*key].as_str()).unwrap_or_default();
     Some((code.to_owned(), message))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Status, code, message; category, and whether it is tried again.
+    const REFUSALS: [(u16, &str, &str, Category, bool); 12] = [
+        (401, "authentication_error", "invalid x-api-key", Category::Auth, false),
+        (401, "invalid_api_key", "Incorrect API key provided", Category::Auth, false),
+        (403, "permission_error", "not allowed", Category::Auth, false),
+        (429, "rate_limit_error", "slow down", Category::RateLimit, true),
+        (429, "insufficient_quota", "You exceeded your current quota", Category::RateLimit, false),
+        (400, "invalid_request_error", "messages: at least one message is required", Category::Api, false),
+        (400, "invalid_request_error", "prompt is too long: 3 tokens > 2 maximum", Category::Overflow, false),
+        (400, "context_length_exceeded", "", Category::Overflow, false),
+        (413, "request_too_large", "Request exceeds the maximum size", Category::Overflow, false),
+        (500, "api_error", "Internal server error", Category::Api, true),
+        (503, "server_overloaded", "overloaded", Category::Api, true),
+        (529, "overloaded_error", "Overloaded", Category::Api, true),
+    ];
+
+    #[test]
+    fn every_refusal_has_its_category() {
+        for (status, code, message, category, is_retryable) in REFUSALS {
+            let body = serde_json::json!({"error": {"type": code, "message": message}}).to_string();
+            let error = ProviderError::refused(status, &body, None);
+            assert_eq!((error.category(), error.is_retryable()), (category, is_retryable), "{status} {code}");
+            assert_eq!(error.status(), Some(status));
+            assert_eq!(error.is_context_overflow(), category == Category::Overflow);
+            assert_eq!(error.to_string(), format!("the provider answered {status}: {message}"));
+        }
+    }
+
+    #[test]
+    fn a_body_that_is_no_json_is_shown_up_to_a_point() {
+        let error = ProviderError::refused(502, &"<html>".repeat(1000), None);
+        assert!(error.to_string().len() < 600);
+    }
+}

@@ -20,7 +20,8 @@ use std::sync::Arc;
 /// Runs the tool loop until the model ends its turn, completes or blocks the task, fails, or is stopped.
 ///
 /// `prompt` is what the user says; without one the conversation goes on where it stood, which is how a killed run is
-/// continued. `state` is the conversation of the last call; without one a new one starts.
+/// continued. `state` is the conversation of the last call, which keeps the window it was made with; without one a new
+/// one starts, with the window that the options describe.
 pub async fn execute(
     provider: &Arc<dyn Provider>,
     tools: &Arc<ToolSet>,

@@ -11,6 +11,7 @@ use louver_agent::tools::{Signal, Tool, ToolDefinition, ToolOutput, ToolSet};
 use louver_agent::{ApiKey, Conversation, ExecuteOptions, ExecutionResult, Observer, RunEvent, execute};
 use louver_sandbox::{Builder, Call, Running, Sandbox, Scenario, Turn};
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -118,11 +119,16 @@ pub(crate) fn connection(url: &str) -> Connection {
     };
     Connection {
         retry,
-        idle_timeout: Duration::from_millis(300),
+        idle_timeout: Duration::from_secs(5),
         headers: vec![("x-sandbox-run".to_owned(), "test".to_owned())],
         ..Connection::to(url)
     }
 }
+
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+/// How many tools ran at the same time at most.
+pub(crate) static MOST_RUNNING: AtomicUsize = AtomicUsize::new(0);
 
 /// A tool that answers with what it is given.
 #[derive(Debug)]
@@ -144,7 +150,10 @@ impl Tool for Scripted {
     }
 
     async fn call(&self, arguments: Value) -> ToolOutput {
+        let running = RUNNING.fetch_add(1, Ordering::SeqCst) + 1;
+        MOST_RUNNING.fetch_max(running, Ordering::SeqCst);
         tokio::time::sleep(self.delay).await;
+        RUNNING.fetch_sub(1, Ordering::SeqCst);
         let text = |key: &str| arguments[key].as_str().unwrap_or_default().to_owned();
         let mut output = ToolOutput { text: format!("{} {}", self.name, text("path")), ..ToolOutput::default() };
         match self.name {
