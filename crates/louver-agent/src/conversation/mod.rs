@@ -1,0 +1,231 @@
+//! A conversation: the engine's window, and the file that remembers it.
+
+mod metrics;
+mod state_file;
+
+pub use metrics::{CondensingMetrics, ConversationMetrics};
+pub use state_file::{StateError, StateFile};
+
+pub(crate) use state_file::{OpenTurn, Recorded};
+
+use crate::condensing::Pending;
+use crate::tools::ToolOutput;
+use louver::budget::Budget;
+use louver::condense::{Outcome, Summary};
+use louver::plan::Overflow;
+use louver::policy::SettingsError;
+use louver::window::{ConversationWindow, Event, Fit, Log, View, WindowConfig};
+use louver::wire::Message;
+
+/// What is carried from one call of [`execute`](crate::execute) to the next: the log, and the window over it. Its view
+/// is the trimmed list.
+#[derive(Debug)]
+pub struct Conversation {
+    window: ConversationWindow,
+    config: WindowConfig,
+    file: Option<StateFile>,
+    /// The first thing that could not be written; a run that cannot be remembered stops.
+    file_error: Option<StateError>,
+    open: Option<OpenTurn>,
+    pub(crate) last_sent: LastSent,
+    pub(crate) pending: Option<Pending>,
+    pub(crate) condensing: CondensingMetrics,
+}
+
+/// The request before.
+#[derive(Debug, Default)]
+pub(crate) struct LastSent {
+    /// How many messages it had that the next one begins with, too.
+    pub(crate) stable_messages: usize,
+    /// Its messages and their places in the log, kept only where a summary may want to ride on them.
+    pub(crate) messages: Vec<String>,
+    pub(crate) indices: Vec<usize>,
+    /// What the provider counted.
+    pub(crate) prompt_tokens: u64,
+}
+
+impl Conversation {
+    /// An empty conversation.
+    ///
+    /// # Errors
+    ///
+    /// A policy that does not exist or settings it cannot work with.
+    pub fn new(config: WindowConfig) -> Result<Self, SettingsError> {
+        Self::rebuild(config, Log::default())
+    }
+
+    /// The conversation of a log.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn rebuild(config: WindowConfig, log: Log) -> Result<Self, SettingsError> {
+        let (window, _) = ConversationWindow::rebuild(config.clone(), log)?;
+        Ok(Self {
+            window,
+            config,
+            file: None,
+            file_error: None,
+            open: None,
+            last_sent: LastSent::default(),
+            pending: None,
+            condensing: CondensingMetrics::default(),
+        })
+    }
+
+    /// The conversation of a state file, which it goes on writing.
+    pub(crate) fn resume(mut config: WindowConfig, file: StateFile, recorded: Recorded) -> Result<Self, SettingsError> {
+        if let Some(context_window) = recorded.tightened {
+            tighten(&mut config, context_window);
+        }
+        let conversation = Self::rebuild(config, recorded.log)?;
+        Ok(Self { file: Some(file), open: recorded.open, ..conversation })
+    }
+
+    /// Writes everything from here on to a file. To be called before the first message.
+    pub fn record_to(&mut self, file: StateFile) {
+        self.file = Some(file);
+    }
+
+    /// What it can be rebuilt from.
+    #[must_use]
+    pub fn log(&self) -> Log {
+        self.window.log()
+    }
+
+    /// What is sent.
+    #[must_use]
+    pub fn view(&self) -> View<'_> {
+        self.window.view()
+    }
+
+    /// The engine's window.
+    #[must_use]
+    pub fn window(&self) -> &ConversationWindow {
+        &self.window
+    }
+
+    /// The figures of what is sent.
+    #[must_use]
+    pub fn metrics(&self) -> ConversationMetrics {
+        ConversationMetrics::new(self.window.metrics(), self.window.view().iter().count())
+    }
+
+    /// What condensing did so far.
+    #[must_use]
+    pub fn condensing(&self) -> CondensingMetrics {
+        self.condensing
+    }
+
+    pub(crate) fn config(&self) -> &WindowConfig {
+        &self.config
+    }
+
+    pub(crate) fn push(&mut self, messages: Vec<Message>) {
+        self.write(|file| file.push(&messages));
+        messages.into_iter().for_each(|message| self.window.push(message));
+    }
+
+    pub(crate) fn fit(&mut self) -> Result<Fit, Overflow> {
+        let fit = self.window.fit()?;
+        self.write(|file| file.event(&Event::Fitted));
+        if fit.is_cut() {
+            self.last_sent.stable_messages = 0;
+        }
+        Ok(fit)
+    }
+
+    /// Whether the view has grown beyond its bound, so that it may not be sent as it is.
+    pub(crate) fn is_over(&self) -> bool {
+        let cap = self.config.settings.messages.max_messages;
+        let counts_messages = matches!(self.config.policy.as_str(), "messages" | "both");
+        let is_over_cap = counts_messages && cap > 0 && self.window.metrics().preserved_messages > cap;
+        let counts_tokens = self.config.policy != "messages";
+        let is_over_budget =
+            counts_tokens && self.window.budget().is_some_and(|budget| budget.is_exceeded_by(self.window.tokens()));
+        is_over_cap || is_over_budget
+    }
+
+    pub(crate) fn report_usage(&mut self, input_tokens: u64) {
+        self.window.report_usage(input_tokens);
+        self.write(|file| file.event(&Event::UsageReported { input_tokens }));
+    }
+
+    pub(crate) fn answer(&mut self, job: u64, answer: Result<Summary, String>) -> Result<Outcome, Overflow> {
+        let event = Event::Answered { job, answer: answer.clone() };
+        self.write(|file| file.event(&event));
+        let outcome = self.window.answer(job, answer)?;
+        if outcome == Outcome::Accepted {
+            self.last_sent.stable_messages = 0;
+        }
+        Ok(outcome)
+    }
+
+    /// Lives through the log again with a smaller context window; the rest of the run keeps it.
+    pub(crate) fn tighten(&mut self, context_window: u64) -> Result<Result<Fit, Overflow>, SettingsError> {
+        let mut config = self.config.clone();
+        tighten(&mut config, context_window);
+        let (window, fit) = ConversationWindow::rebuild(config.clone(), self.window.log())?;
+        if fit.is_ok() {
+            self.window = window;
+            self.config = config;
+            self.last_sent = LastSent::default();
+            self.write(|file| file.tightened(context_window));
+        }
+        Ok(fit)
+    }
+
+    /// A turn begins: its answer has calls that are not answered yet.
+    pub(crate) fn begin_turn(&mut self, answer: Vec<Message>) {
+        self.write(|file| file.answer(&answer));
+        self.open = Some(OpenTurn { answer, ..OpenTurn::default() });
+    }
+
+    /// The turn that waits for results, if one does.
+    pub(crate) fn open_turn(&self) -> Option<&OpenTurn> {
+        self.open.as_ref()
+    }
+
+    /// A call of the open turn is answered.
+    pub(crate) fn record_result(&mut self, call: usize, output: ToolOutput) {
+        self.write(|file| file.result(call, &output));
+        if let Some(open) = &mut self.open {
+            open.outputs.insert(call, output);
+        }
+    }
+
+    /// All calls are answered: the answer and its results become part of the log, together.
+    pub(crate) fn end_turn(&mut self, results: Vec<Message>) {
+        self.write(|file| file.end_of_turn(&results));
+        let answer = self.open.take().unwrap_or_default().answer;
+        answer.into_iter().chain(results).for_each(|message| self.window.push(message));
+    }
+
+    pub(crate) fn begin_iteration(&mut self, number: usize) {
+        self.write(|file| file.iteration(number));
+    }
+
+    /// What could not be written, if anything.
+    pub(crate) fn take_file_error(&mut self) -> Option<StateError> {
+        self.file_error.take()
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut StateFile) -> Result<(), StateError>) {
+        if self.file_error.is_none()
+            && let Some(file) = &mut self.file
+        {
+            self.file_error = write(file).err();
+        }
+    }
+}
+
+/// A message cap alone does not bound tokens, so it gets a budget beside it. Nothing is reserved: the window was chosen
+/// with room for the reply.
+fn tighten(config: &mut WindowConfig, context_window: u64) {
+    if config.policy == "messages" {
+        "both".clone_into(&mut config.policy);
+    }
+    if let Ok(budget) = Budget::new(context_window, Some(1)) {
+        config.settings.budget = Some(budget);
+    }
+}

@@ -1,0 +1,291 @@
+//! The file from which a killed run goes on.
+
+use crate::tools::{Signal, ToolOutput};
+use louver::condense::Summary;
+use louver::window::{Event, Log};
+use louver::wire::{Format, Message};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The version of the records.
+const VERSION: u32 = 1;
+
+/// A state file that could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// The file could not be read or written.
+    #[error("cannot use the state file {path}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A line that is no record, with more lines behind it.
+    #[error("line {line} of the state file is no record: {reason}")]
+    Corrupt {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file of another program, format or version.
+    #[error("this state file cannot be continued: {0}")]
+    Foreign(String),
+}
+
+/// One line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Record {
+    Louver {
+        version: u32,
+        format: String,
+        task_id: String,
+        task: String,
+    },
+    /// Messages as text, because a line must hold no line breaks.
+    Push(Vec<String>),
+    Fitted,
+    Usage(u64),
+    Summary {
+        job: u64,
+        text: String,
+        input_tokens: u64,
+        output_tokens: u64,
+    },
+    NoSummary {
+        job: u64,
+        reason: String,
+    },
+    Tightened {
+        context_window: u64,
+    },
+    Answer(Vec<String>),
+    Result {
+        call: usize,
+        text: String,
+        is_error: bool,
+        files: Vec<PathBuf>,
+        complete: Option<String>,
+        blocked: Option<String>,
+    },
+    EndOfTurn(Vec<String>),
+    Iteration(usize),
+}
+
+/// The file from which a killed run goes on, open for appending.
+///
+/// One JSON record per line, only ever appended, each line written by one call. A line that a kill cut short is no line
+/// and is dropped when the file is read, so that the file always says what its last whole record said. Appending keeps
+/// a turn's cost the same however long the run is; rewriting the file at every turn would not.
+///
+/// A turn with tool calls is written in three steps: the answer (the intent), each result as it comes, and the end of
+/// the turn. Only the end makes the answer and its results part of the log, all together. After a kill between the
+/// first and the last step, calls whose result is written are not run again; what happens to the others is
+/// [`Interrupted`](crate::Interrupted)'s to say. Either way every call stands in the log exactly once.
+///
+/// A kill of the process loses nothing that was written. A power cut can lose turns of the current iteration: the file is
+/// forced to the disk where an iteration begins, because doing so at every turn would cost more than the turn.
+#[derive(Debug)]
+pub struct StateFile {
+    path: PathBuf,
+    file: File,
+}
+
+/// What a state file holds.
+#[derive(Debug, Default)]
+pub(crate) struct Recorded {
+    pub(crate) task: String,
+    pub(crate) log: Log,
+    pub(crate) tightened: Option<u64>,
+    pub(crate) open: Option<OpenTurn>,
+    pub(crate) iteration: usize,
+    /// What the last turn said about the whole task.
+    pub(crate) completion: Option<Signal>,
+}
+
+/// An answer whose calls have not all been answered yet.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OpenTurn {
+    pub(crate) answer: Vec<Message>,
+    pub(crate) outputs: BTreeMap<usize, ToolOutput>,
+}
+
+impl StateFile {
+    /// Starts a new file. An old one at the same place is replaced at once, never half.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn create(path: &Path, format: Format, task_id: &str, task: &str) -> Result<Self, StateError> {
+        let header = Record::Louver {
+            version: VERSION,
+            format: format.name().to_owned(),
+            task_id: task_id.to_owned(),
+            task: task.to_owned(),
+        };
+        Self::replace(path, &line(&header)).map_err(io_error(path))
+    }
+
+    /// Reads a file and opens it for appending.
+    pub(crate) fn resume(path: &Path, format: Format) -> Result<(Self, Recorded), StateError> {
+        let text = std::fs::read(path).map_err(io_error(path))?;
+        let text = String::from_utf8_lossy(&text);
+        let (whole, torn) = text.rsplit_once('\n').map_or(("", &*text), |(whole, torn)| (whole, torn));
+        let recorded = read(whole, format)?;
+        let file = if torn.is_empty() {
+            OpenOptions::new().append(true).open(path).map(|file| Self { path: path.to_owned(), file })
+        } else {
+            Self::replace(path, &format!("{whole}\n"))
+        };
+        Ok((file.map_err(io_error(path))?, recorded))
+    }
+
+    fn replace(path: &Path, text: &str) -> std::io::Result<Self> {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.tmp", std::process::id()));
+        let beside = path.with_file_name(name);
+        let mut file = OpenOptions::new().create(true).truncate(true).write(true).open(&beside)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_data()?;
+        std::fs::rename(&beside, path)?;
+        let file = OpenOptions::new().append(true).open(path)?;
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    fn append(&mut self, record: &Record) -> Result<(), StateError> {
+        self.file.write_all(line(record).as_bytes()).map_err(io_error(&self.path))
+    }
+
+    pub(super) fn push(&mut self, messages: &[Message]) -> Result<(), StateError> {
+        self.append(&Record::Push(raw(messages)))
+    }
+
+    pub(super) fn event(&mut self, event: &Event) -> Result<(), StateError> {
+        self.append(&match event {
+            Event::Fitted => Record::Fitted,
+            Event::UsageReported { input_tokens } => Record::Usage(*input_tokens),
+            Event::Answered { job, answer: Ok(summary) } => Record::Summary {
+                job: *job,
+                text: summary.text.clone(),
+                input_tokens: summary.input_tokens,
+                output_tokens: summary.output_tokens,
+            },
+            Event::Answered { job, answer: Err(reason) } => Record::NoSummary { job: *job, reason: reason.clone() },
+        })
+    }
+
+    pub(super) fn tightened(&mut self, context_window: u64) -> Result<(), StateError> {
+        self.append(&Record::Tightened { context_window })
+    }
+
+    pub(super) fn answer(&mut self, messages: &[Message]) -> Result<(), StateError> {
+        self.append(&Record::Answer(raw(messages)))
+    }
+
+    pub(super) fn result(&mut self, call: usize, output: &ToolOutput) -> Result<(), StateError> {
+        let (complete, blocked) = match &output.signal {
+            Some(Signal::Complete(text)) => (Some(text.clone()), None),
+            Some(Signal::Blocked(text)) => (None, Some(text.clone())),
+            None => (None, None),
+        };
+        let (text, files) = (output.text.clone(), output.files_changed.clone());
+        self.append(&Record::Result { call, text, is_error: output.is_error, files, complete, blocked })
+    }
+
+    pub(super) fn end_of_turn(&mut self, results: &[Message]) -> Result<(), StateError> {
+        self.append(&Record::EndOfTurn(raw(results)))
+    }
+
+    /// An iteration begins. What stands before it is made safe against a power cut, too.
+    pub(super) fn iteration(&mut self, number: usize) -> Result<(), StateError> {
+        self.append(&Record::Iteration(number))?;
+        self.file.sync_data().map_err(io_error(&self.path))
+    }
+}
+
+fn io_error(path: &Path) -> impl FnOnce(std::io::Error) -> StateError + use<> {
+    let path = path.to_owned();
+    move |source| StateError::Io { path, source }
+}
+
+fn line(record: &Record) -> String {
+    let mut line = serde_json::to_string(record).unwrap_or_default();
+    line.push('\n');
+    line
+}
+
+fn raw(messages: &[Message]) -> Vec<String> {
+    messages.iter().map(|message| message.raw().to_owned()).collect()
+}
+
+fn read(text: &str, format: Format) -> Result<Recorded, StateError> {
+    let mut recorded = Recorded::default();
+    let mut lines = text.lines().enumerate();
+    let header = lines.next().map(|(_, line)| serde_json::from_str(line));
+    match header {
+        Some(Ok(Record::Louver { version: VERSION, format: written, task, .. })) if written == format.name() => {
+            recorded.task = task;
+        }
+        Some(Ok(Record::Louver { version, format: written, .. })) => {
+            return Err(StateError::Foreign(format!(
+                "it has version {version} and format {written}, not {VERSION} and {format}"
+            )));
+        }
+        _ => return Err(StateError::Foreign("it does not begin like one".to_owned())),
+    }
+    for (index, line) in lines {
+        let corrupt = |reason: String| StateError::Corrupt { line: index + 1, reason };
+        let record = serde_json::from_str(line).map_err(|error| corrupt(error.to_string()))?;
+        recorded.take(record, format).map_err(|error| corrupt(error.to_string()))?;
+    }
+    Ok(recorded)
+}
+
+impl Recorded {
+    fn take(&mut self, record: Record, format: Format) -> Result<(), louver::json::JsonError> {
+        let parse = |raw: Vec<String>| raw.iter().map(|raw| Message::parse(format, raw)).collect::<Result<Vec<_>, _>>();
+        match record {
+            Record::Louver { .. } => {}
+            Record::Push(raw) => {
+                self.completion = None;
+                self.push(parse(raw)?);
+            }
+            Record::Fitted => self.event(Event::Fitted),
+            Record::Usage(input_tokens) => self.event(Event::UsageReported { input_tokens }),
+            Record::Summary { job, text, input_tokens, output_tokens } => {
+                self.event(Event::Answered { job, answer: Ok(Summary { text, input_tokens, output_tokens }) });
+            }
+            Record::NoSummary { job, reason } => self.event(Event::Answered { job, answer: Err(reason) }),
+            Record::Tightened { context_window } => self.tightened = Some(context_window),
+            Record::Answer(raw) => self.open = Some(OpenTurn { answer: parse(raw)?, outputs: BTreeMap::new() }),
+            Record::Result { call, text, is_error, files, complete, blocked } => {
+                let signal = complete.map(Signal::Complete).or(blocked.map(Signal::Blocked));
+                let output = ToolOutput { text, is_error, files_changed: files, signal };
+                self.open.get_or_insert_default().outputs.insert(call, output);
+            }
+            Record::EndOfTurn(raw) => {
+                let open = self.open.take().unwrap_or_default();
+                self.completion = open.outputs.into_values().find_map(|output| output.signal);
+                self.push(open.answer);
+                self.push(parse(raw)?);
+            }
+            Record::Iteration(number) => self.iteration = number,
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, messages: Vec<Message>) {
+        self.log.messages.extend(messages.into_iter().map(Arc::new));
+    }
+
+    fn event(&mut self, event: Event) {
+        self.log.events.push((self.log.messages.len(), event));
+    }
+}

@@ -1,0 +1,243 @@
+//! Iterates calls of the tool loop until the task is done.
+
+use crate::conversation::{Conversation, Recorded, StateError, StateFile};
+use crate::execute_options::ExecuteOptions;
+use crate::execution_result::{ExecutionError, ExecutionResult, Stop};
+use crate::observer::{Observer, RunEvent};
+use crate::provider::{Category, Provider};
+use crate::run_summary::{RunOutcome, RunSummary};
+use crate::tool_loop::execute;
+use crate::tools::{Signal, ToolSet};
+use crate::window_options::WindowError;
+use louver::window::WindowConfig;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::watch;
+
+/// The tool by which a model says that a task is done.
+const COMPLETION_TOOL: &str = "task_complete";
+
+/// What the model is told when it ended its turn without saying that the task is done.
+const GO_ON: &str = "Go on with the task. Call task_complete when it is done, or task_blocked if you cannot go on.";
+
+/// How a task is run.
+#[derive(Clone, Debug)]
+pub struct ExecutorConfig {
+    /// What every call of the tool loop is told.
+    pub options: ExecuteOptions,
+    /// Calls of the tool loop at most.
+    pub max_iterations: usize,
+    /// The file from which a killed run goes on.
+    pub state_file: Option<PathBuf>,
+}
+
+impl ExecutorConfig {
+    /// Fifty iterations, and nothing remembered.
+    #[must_use]
+    pub fn new(options: ExecuteOptions) -> Self {
+        Self { options, max_iterations: 50, state_file: None }
+    }
+}
+
+/// What can be shown while a task runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LiveState {
+    /// The iteration, from 1.
+    pub iteration: usize,
+    /// Messages in the last request.
+    pub conversation_message_count: Option<usize>,
+    /// Tokens in the last request, as the provider counted.
+    pub prompt_tokens: u64,
+    /// Tool calls so far.
+    pub tool_calls: usize,
+    /// Messages that were left out so far.
+    pub evicted_messages: usize,
+}
+
+/// A run that could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The state file.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The window.
+    #[error(transparent)]
+    Window(#[from] WindowError),
+}
+
+/// Runs tasks.
+///
+/// A task is complete when a tool says so. Where there is no `task_complete` among the tools, it is complete when the
+/// model ends its turn.
+#[derive(Debug)]
+pub struct Executor {
+    provider: Arc<dyn Provider>,
+    tools: Arc<ToolSet>,
+    config: ExecutorConfig,
+    live: watch::Sender<LiveState>,
+}
+
+impl Executor {
+    /// An executor with a model, tools and a configuration.
+    #[must_use]
+    pub fn new(provider: Arc<dyn Provider>, tools: Arc<ToolSet>, config: ExecutorConfig) -> Self {
+        Self { provider, tools, config, live: watch::Sender::new(LiveState::default()) }
+    }
+
+    /// What is going on, now and from now on.
+    #[must_use]
+    pub fn live(&self) -> watch::Receiver<LiveState> {
+        self.live.subscribe()
+    }
+
+    /// Runs a task from its beginning.
+    ///
+    /// # Errors
+    ///
+    /// A window that cannot be made, or a state file that cannot be written. Everything after that is in the summary.
+    pub async fn run(&self, task: &str) -> Result<RunSummary, RunError> {
+        let mut conversation = Conversation::new(self.window_config()?).map_err(WindowError::from)?;
+        if let Some(path) = &self.config.state_file {
+            conversation.record_to(StateFile::create(
+                path,
+                self.provider.format(),
+                &self.config.options.task_id,
+                task,
+            )?);
+        }
+        Ok(self.iterate(conversation, Some(task.to_owned()), 1).await)
+    }
+
+    /// Goes on with a killed run from its last completed call, as its state file says, and goes on writing that file.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read or is none of this format's, or a window that cannot be made.
+    pub async fn resume(&self, path: &Path) -> Result<RunSummary, RunError> {
+        let (file, recorded) = StateFile::resume(path, self.provider.format())?;
+        let iteration = recorded.iteration.max(1);
+        let prompt = next_prompt(&recorded);
+        let completion = recorded.completion.clone();
+        let conversation = Conversation::resume(self.window_config()?, file, recorded).map_err(WindowError::from)?;
+        if let Some(signal) = completion {
+            return Ok(finished(signal, iteration, &conversation));
+        }
+        Ok(self.iterate(conversation, prompt, iteration).await)
+    }
+
+    fn window_config(&self) -> Result<WindowConfig, WindowError> {
+        let options = &self.config.options;
+        let (system, tools) = (options.system_prompt.as_deref(), self.tools.definitions());
+        options.window.config(self.provider.format(), &options.model, options.max_tokens, system, &tools)
+    }
+
+    async fn iterate(&self, conversation: Conversation, prompt: Option<String>, first: usize) -> RunSummary {
+        let started = Instant::now();
+        let options = ExecuteOptions { observer: self.observer(), ..self.config.options.clone() };
+        let (mut prompt, mut state) = (prompt, Some(conversation));
+        let mut summary = RunSummary::default();
+        for iteration in first..=self.config.max_iterations.max(first) {
+            options.observer.emit(&RunEvent::IterationStarted { iteration });
+            if let Some(conversation) = &mut state {
+                conversation.begin_iteration(iteration);
+            }
+            let mut result = execute(&self.provider, &self.tools, prompt.as_deref(), &options, state.take()).await;
+            state = result.conversation_state.take();
+            self.report(&result, &options);
+            summary.add(iteration, &result);
+            if let Some(outcome) = self.outcome(result) {
+                summary.outcome = outcome;
+                break;
+            }
+            prompt = Some(GO_ON.to_owned());
+        }
+        summary.duration = started.elapsed();
+        summary.log = state.map(|conversation| conversation.log()).unwrap_or_default();
+        summary
+    }
+
+    /// How the run ends with this result, if it does.
+    fn outcome(&self, result: ExecutionResult) -> Option<RunOutcome> {
+        let needs_signal = self.tools.definitions().iter().any(|tool| tool.name == COMPLETION_TOOL);
+        match (result.stop, result.completion) {
+            (_, Some(Signal::Complete(text))) => Some(RunOutcome::Completed(text)),
+            (_, Some(Signal::Blocked(reason))) => Some(RunOutcome::Blocked(reason)),
+            (Stop::Failed, _) => {
+                let unknown = || ExecutionError::new(Category::Api, "the run failed".to_owned());
+                Some(RunOutcome::Failed(result.error.unwrap_or_else(unknown)))
+            }
+            (Stop::Cancelled, _) => Some(RunOutcome::Cancelled),
+            (Stop::EndOfTurn, None) if !needs_signal => Some(RunOutcome::Completed(result.output)),
+            _ => None,
+        }
+    }
+
+    fn report(&self, result: &ExecutionResult, options: &ExecuteOptions) {
+        let metrics = result.conversation_metrics;
+        let finished = RunEvent::IterationFinished { metrics };
+        let max_messages = options.window.settings.messages.max_messages;
+        let counts_messages = matches!(options.window.policy.as_str(), "messages" | "both");
+        let approaching = RunEvent::approaching(metrics.message_count, max_messages).filter(|_| counts_messages);
+        for event in [Some(finished), approaching].into_iter().flatten() {
+            if let Some(line) = event.message() {
+                match event {
+                    RunEvent::ApproachingLimit { .. } => tracing::warn!(task_id = %options.task_id, "{line}"),
+                    _ => tracing::info!(task_id = %options.task_id, "{line}"),
+                }
+            }
+            options.observer.emit(&event);
+        }
+    }
+
+    /// Keeps the live state up to date, then tells whoever else watches.
+    fn observer(&self) -> Observer {
+        let (live, outer) = (self.live.clone(), self.config.options.observer.clone());
+        Observer::new(move |event| {
+            live.send_if_modified(|state| state.take(event));
+            outer.emit(event);
+        })
+    }
+}
+
+/// What the model has to be told so that a killed run goes on.
+fn next_prompt(recorded: &Recorded) -> Option<String> {
+    match recorded.log.messages.last() {
+        _ if recorded.open.is_some() => None,
+        None => Some(recorded.task.clone()),
+        Some(last) if last.shape().is_from_model() => Some(GO_ON.to_owned()),
+        Some(_) => None,
+    }
+}
+
+/// A run that was done when it was killed.
+fn finished(signal: Signal, iterations: usize, conversation: &Conversation) -> RunSummary {
+    RunSummary {
+        outcome: match signal {
+            Signal::Complete(text) => RunOutcome::Completed(text),
+            Signal::Blocked(reason) => RunOutcome::Blocked(reason),
+        },
+        iterations,
+        conversation_metrics: conversation.metrics(),
+        log: conversation.log(),
+        ..RunSummary::default()
+    }
+}
+
+impl LiveState {
+    /// Takes an event in; whether anything changed.
+    fn take(&mut self, event: &RunEvent) -> bool {
+        match event {
+            RunEvent::IterationStarted { iteration } => self.iteration = *iteration,
+            RunEvent::Answered { message_count, prompt_tokens, .. } => {
+                self.conversation_message_count = Some(*message_count);
+                self.prompt_tokens = *prompt_tokens;
+            }
+            RunEvent::ToolFinished { .. } => self.tool_calls += 1,
+            RunEvent::Truncated { messages } => self.evicted_messages += messages,
+            RunEvent::IterationFinished { metrics } => self.conversation_message_count = Some(metrics.message_count),
+            RunEvent::Condensed { .. } | RunEvent::Warning(_) | RunEvent::ApproachingLimit { .. } => return false,
+        }
+        true
+    }
+}

@@ -1,0 +1,164 @@
+//! Answers of the Messages API in events.
+
+use super::stop_reason;
+use super::whole::{RawUsage, message};
+use crate::provider::answer::{self, Answer};
+use crate::provider::dialect::{Gather, Unreadable};
+use crate::provider::error::{ProviderError, read_error};
+use crate::sse::SseEvent;
+use louver::wire::Format;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+use std::collections::BTreeMap;
+
+type RawFields = BTreeMap<String, Box<RawValue>>;
+
+/// The answer so far.
+#[derive(Debug, Default)]
+pub(super) struct Stream {
+    blocks: Vec<Block>,
+    stop: Option<String>,
+    usage: RawUsage,
+    is_complete: bool,
+}
+
+/// One content block: as it started, and what its deltas added.
+#[derive(Debug, Default)]
+struct Block {
+    fields: RawFields,
+    /// Text by the field that the deltas extend.
+    added: BTreeMap<&'static str, String>,
+    citations: Vec<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    index: usize,
+    content_block: Option<RawFields>,
+    delta: Option<RawFields>,
+    message: Option<Start>,
+    usage: Option<RawUsage>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Start {
+    #[serde(default)]
+    usage: RawUsage,
+}
+
+impl Gather for Stream {
+    fn event(&mut self, event: &SseEvent) -> Result<bool, Unreadable> {
+        let event: Event = serde_json::from_str(&event.data)?;
+        match event.kind.as_str() {
+            "message_start" => self.usage.update(event.message.map(|start| start.usage).unwrap_or_default()),
+            "content_block_start" => {
+                self.blocks.push(Block { fields: event.content_block.unwrap_or_default(), ..Block::default() })
+            }
+            "content_block_delta" => self.extend(event.index, &event.delta.unwrap_or_default())?,
+            "message_delta" => {
+                self.usage.update(event.usage.unwrap_or_default());
+                self.stop = event.delta.and_then(|delta| text_of(&delta, "stop_reason")).or(self.stop.take());
+            }
+            "message_stop" => self.is_complete = true,
+            "error" => return Err(Unreadable::Failed(failure(&event.error.unwrap_or_default()))),
+            // Pings, ends of blocks, and whatever comes to be.
+            _ => {}
+        }
+        Ok(self.is_complete)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Answer, Unreadable> {
+        if !self.is_complete {
+            return Err(Unreadable::Broken("the stream ended before the answer did".to_owned()));
+        }
+        let malformed: Vec<Option<String>> =
+            self.blocks.iter().filter(|block| block.is_call()).map(Block::malformed_input).collect();
+        let blocks = self.blocks.iter().map(Block::raw).collect::<Result<Vec<String>, _>>()?;
+        let blocks: Vec<&str> = blocks.iter().map(String::as_str).collect();
+        let stop = stop_reason(self.stop.as_deref().unwrap_or_default());
+        let mut answer = Answer::read(Format::Anthropic, &message(&blocks), stop, self.usage.usage())?;
+        for (call, malformed) in answer.calls.iter_mut().zip(malformed) {
+            if let Some(text) = malformed {
+                call.arguments = Err(text);
+            }
+        }
+        Ok(answer)
+    }
+}
+
+impl Stream {
+    fn extend(&mut self, index: usize, delta: &RawFields) -> Result<(), Unreadable> {
+        let block = self.blocks.get_mut(index);
+        let block = block.ok_or_else(|| Unreadable::Broken("a delta came before its block".to_owned()))?;
+        // What a delta carries, and the field of the block that it belongs to.
+        for (carried, field) in [
+            ("text", "text"),
+            ("partial_json", "input"),
+            ("thinking", "thinking"),
+            ("signature", "signature"),
+            ("content", "content"),
+        ] {
+            if let Some(text) = text_of(delta, carried) {
+                block.added.entry(field).or_default().push_str(&text);
+            }
+        }
+        block.citations.extend(delta.get("citation").cloned());
+        Ok(())
+    }
+}
+
+impl Block {
+    fn is_call(&self) -> bool {
+        text_of(&self.fields, "type").as_deref() == Some("tool_use")
+    }
+
+    /// Arguments that are no JSON object, in the model's own words: the format cannot carry them.
+    fn malformed_input(&self) -> Option<String> {
+        let input = self.added.get("input")?;
+        match answer::arguments(input) {
+            Ok(Value::Object(_)) => None,
+            _ => Some(input.clone()),
+        }
+    }
+
+    fn raw(&self) -> Result<String, serde_json::Error> {
+        let mut fields = self.fields.clone();
+        for (field, added) in &self.added {
+            let value = match *field {
+                "input" if self.malformed_input().is_some() || added.trim().is_empty() => {
+                    RawValue::from_string("{}".to_owned())?
+                }
+                "input" => RawValue::from_string(added.trim().to_owned())?,
+                _ => to_raw_value(&(text_of(&fields, field).unwrap_or_default() + added))?,
+            };
+            fields.insert((*field).to_owned(), value);
+        }
+        if !self.citations.is_empty() {
+            fields.insert("citations".to_owned(), to_raw_value(&self.citations)?);
+        }
+        serde_json::to_string(&fields)
+    }
+}
+
+fn text_of(fields: &RawFields, name: &str) -> Option<String> {
+    serde_json::from_str(fields.get(name)?.get()).ok()
+}
+
+fn failure(error: &Value) -> ProviderError {
+    let (code, message) = read_error(error).unwrap_or_default();
+    let status = match code.as_str() {
+        "invalid_request_error" => 400,
+        "authentication_error" => 401,
+        "permission_error" => 403,
+        "request_too_large" => 413,
+        "rate_limit_error" => 429,
+        "overloaded_error" => 529,
+        _ => 500,
+    };
+    ProviderError::said(status, &code, message)
+}

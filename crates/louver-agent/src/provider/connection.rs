@@ -1,0 +1,59 @@
+//! How a provider is reached.
+
+use super::retry::RetryPolicy;
+use std::time::Duration;
+
+/// Where a provider is and how patient to be with it.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    /// The address before `/v1`, without a slash at its end.
+    pub base_url: String,
+    /// The time to connect.
+    pub connect_timeout: Duration,
+    /// The longest silence within a streamed answer, and before it starts.
+    pub idle_timeout: Duration,
+    /// The time for one try, from the request to the end of the answer.
+    pub total_timeout: Duration,
+    /// When to try again.
+    pub retry: RetryPolicy,
+    /// Whether requests go through a proxy.
+    pub proxy: ProxyChoice,
+    /// Headers that every request has besides the API's own, such as beta features.
+    pub headers: Vec<(String, String)>,
+    /// Answers larger than this are refused.
+    pub max_answer_bytes: usize,
+}
+
+/// Whether requests go through a proxy. Those to this machine never do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ProxyChoice {
+    /// As `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` say.
+    #[default]
+    Environment,
+    /// Never.
+    Direct,
+    /// Through this one, even to this machine.
+    Url(String),
+}
+
+impl Connection {
+    /// The usual patience with the provider at an address.
+    #[must_use]
+    pub fn to(base_url: &str) -> Self {
+        Self {
+            base_url: base_url.trim_end_matches('/').to_owned(),
+            connect_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(90),
+            total_timeout: Duration::from_secs(900),
+            retry: RetryPolicy::default(),
+            proxy: ProxyChoice::default(),
+            headers: Vec::new(),
+            max_answer_bytes: 64 << 20,
+        }
+    }
+
+    pub(super) fn is_local(&self) -> bool {
+        let host = self.base_url.split_once("://").map_or("", |(_, rest)| rest);
+        ["127.", "localhost", "[::1]"].iter().any(|local| host.starts_with(local))
+    }
+}

@@ -1,0 +1,226 @@
+//! Sending, waiting, trying again: the same for every API.
+
+use super::answer::Answer;
+use super::connection::{Connection, ProxyChoice};
+use super::dialect::{Dialect, Unreadable};
+use super::error::ProviderError;
+use super::request::Request;
+use crate::api_key::ApiKey;
+use crate::sse::SseParser;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Response};
+use std::str::FromStr;
+use std::time::Duration;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+/// One API at one address with one key.
+#[derive(Debug)]
+pub(super) struct Endpoint {
+    dialect: Box<dyn Dialect>,
+    connection: Connection,
+    key: ApiKey,
+    client: Client,
+}
+
+impl Endpoint {
+    pub(super) fn new(dialect: Box<dyn Dialect>, connection: Connection, key: ApiKey) -> Result<Self, ProviderError> {
+        // Without one chosen, TLS would not know which cryptography to use; a second choice changes nothing.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let headers = headers(&*dialect, &connection, &key)?;
+        let builder = Client::builder().connect_timeout(connection.connect_timeout).default_headers(headers);
+        let builder = match &connection.proxy {
+            ProxyChoice::Url(url) => builder.proxy(reqwest::Proxy::all(url).map_err(|error| unsendable(error, &key))?),
+            ProxyChoice::Environment if !connection.is_local() => builder,
+            ProxyChoice::Environment | ProxyChoice::Direct => builder.no_proxy(),
+        };
+        let client = builder.build().map_err(|error| unsendable(error, &key))?;
+        Ok(Self { dialect, connection, key, client })
+    }
+
+    pub(super) fn dialect(&self) -> &dyn Dialect {
+        &*self.dialect
+    }
+
+    pub(super) async fn send(
+        &self,
+        request: &Request<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<Answer, ProviderError> {
+        let body = self.dialect.body(request);
+        self.retrying(cancel, || self.ask(&body, request.is_streamed)).await
+    }
+
+    /// `None` where the API does not count.
+    pub(super) async fn count_tokens(
+        &self,
+        request: &Request<'_>,
+        cancel: &CancellationToken,
+    ) -> Option<Result<u64, ProviderError>> {
+        let path = self.dialect.count_path()?;
+        let body = self.dialect.count_body(request);
+        Some(self.retrying(cancel, || self.count(path, &body)).await)
+    }
+
+    /// Tries until there is an answer, the error is final, the tries are used up, or somebody asks to stop.
+    async fn retrying<T, F>(&self, cancel: &CancellationToken, attempt: impl Fn() -> F) -> Result<T, ProviderError>
+    where
+        F: Future<Output = Result<T, ProviderError>>,
+    {
+        let mut failed = 0;
+        loop {
+            let limited = timeout(self.connection.total_timeout, attempt());
+            let tried = tokio::select! {
+                () = cancel.cancelled() => return Err(ProviderError::cancelled()),
+                tried = limited => tried.unwrap_or_else(|_| Err(too_slow(self.connection.total_timeout))),
+            };
+            let error = match tried {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            failed += 1;
+            let Some(wait) = self.connection.retry.wait(failed, &error) else {
+                return Err(error);
+            };
+            tracing::warn!(attempt = failed, wait_ms = wait.as_millis(), %error, "a call to the provider failed and is tried again");
+            tokio::select! {
+                () = cancel.cancelled() => return Err(ProviderError::cancelled()),
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+    }
+
+    async fn ask(&self, body: &str, is_streamed: bool) -> Result<Answer, ProviderError> {
+        let response = self.post(self.dialect.path(), body, is_streamed).await?;
+        if is_streamed {
+            return self.gather(response).await;
+        }
+        let text = self.read(response).await?;
+        self.dialect.whole(&text).map_err(|error| self.unreadable(error))
+    }
+
+    async fn count(&self, path: &str, body: &str) -> Result<u64, ProviderError> {
+        let text = self.read(self.post(path, body, false).await?).await?;
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        value["input_tokens"].as_u64().ok_or_else(|| ProviderError::unreadable("the count has no input_tokens".into()))
+    }
+
+    /// Sends and waits for the head of a good answer.
+    async fn post(&self, path: &str, body: &str, is_streamed: bool) -> Result<Response, ProviderError> {
+        let url = format!("{}{path}", self.connection.base_url);
+        let sent = self.client.post(url).header("content-type", "application/json").body(body.to_owned()).send();
+        // An answer in one piece starts when it is finished, so only a stream has to start soon.
+        let patience = if is_streamed { self.connection.idle_timeout } else { self.connection.total_timeout };
+        let response = match timeout(patience, sent).await {
+            Ok(response) => response.map_err(|error| broken(error, &self.key))?,
+            Err(_) => return Err(silent(patience)),
+        };
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let status = response.status().as_u16();
+        let retry_after = retry_after(response.headers());
+        let text = self.read(response).await.unwrap_or_default();
+        Err(ProviderError::refused(status, &self.key.redact(&text), retry_after))
+    }
+
+    /// A whole body, within the bounds of size and silence.
+    async fn read(&self, mut response: Response) -> Result<String, ProviderError> {
+        let mut bytes = Vec::new();
+        while let Some(chunk) = self.chunk(&mut response).await? {
+            bytes.extend_from_slice(&chunk);
+            self.check_size(bytes.len())?;
+        }
+        String::from_utf8(bytes).map_err(|_| ProviderError::network("the answer is not UTF-8", None))
+    }
+
+    async fn gather(&self, mut response: Response) -> Result<Answer, ProviderError> {
+        let mut parser = SseParser::default();
+        let mut answer = self.dialect.gather();
+        let mut received = 0;
+        'stream: while let Some(chunk) = self.chunk(&mut response).await? {
+            received += chunk.len();
+            self.check_size(received)?;
+            for event in parser.push(&chunk) {
+                if answer.event(&event).map_err(|error| self.unreadable(error))? {
+                    break 'stream;
+                }
+            }
+        }
+        answer.finish().map_err(|error| self.unreadable(error))
+    }
+
+    async fn chunk(
+        &self,
+        response: &mut Response,
+    ) -> Result<Option<impl AsRef<[u8]> + std::ops::Deref<Target = [u8]>>, ProviderError> {
+        match timeout(self.connection.idle_timeout, response.chunk()).await {
+            Ok(chunk) => chunk.map_err(|error| broken(error, &self.key)),
+            Err(_) => Err(silent(self.connection.idle_timeout)),
+        }
+    }
+
+    fn check_size(&self, bytes: usize) -> Result<(), ProviderError> {
+        let limit = self.connection.max_answer_bytes;
+        if bytes > limit { Err(ProviderError::too_large(limit)) } else { Ok(()) }
+    }
+
+    fn unreadable(&self, error: Unreadable) -> ProviderError {
+        match error {
+            Unreadable::Broken(reason) => ProviderError::network(&self.key.redact(&reason), None),
+            Unreadable::Failed(error) => error,
+        }
+    }
+}
+
+fn headers(dialect: &dyn Dialect, connection: &Connection, key: &ApiKey) -> Result<HeaderMap, ProviderError> {
+    let mut headers = HeaderMap::new();
+    let own = connection.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    for (name, value) in dialect.headers().iter().copied().chain(own) {
+        let bad = || ProviderError::unsendable(format!("the header {name} cannot be sent"));
+        let name = HeaderName::from_str(name).map_err(|_| bad())?;
+        headers.insert(name, HeaderValue::from_str(value).map_err(|_| bad())?);
+    }
+    let (name, value) = dialect.key_header(key.expose());
+    let mut value =
+        HeaderValue::from_str(&value).map_err(|_| ProviderError::unsendable("the key cannot be sent".into()))?;
+    value.set_sensitive(true);
+    headers.insert(HeaderName::from_static(name), value);
+    Ok(headers)
+}
+
+/// How long the provider asks to wait; a date is not understood and counts as nothing said.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
+    let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"))?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+fn broken(error: reqwest::Error, key: &ApiKey) -> ProviderError {
+    let message = if error.is_connect() { "cannot connect to the provider" } else { "the connection broke" };
+    ProviderError::network(message, Some(cause(error, key)))
+}
+
+fn unsendable(error: reqwest::Error, key: &ApiKey) -> ProviderError {
+    ProviderError::unsendable(format!("the connection cannot be set up: {}", cause(error, key)))
+}
+
+/// An error's whole chain in words, without addresses, which can hold passwords, and without the key.
+fn cause(error: reqwest::Error, key: &ApiKey) -> Box<dyn std::error::Error + Send + Sync> {
+    let error = error.without_url();
+    let mut words = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(deeper) = source {
+        words = format!("{words}: {deeper}");
+        source = deeper.source();
+    }
+    key.redact(&words).into()
+}
+
+fn silent(patience: Duration) -> ProviderError {
+    ProviderError::network(&format!("the provider said nothing for {} ms", patience.as_millis()), None)
+}
+
+fn too_slow(limit: Duration) -> ProviderError {
+    ProviderError::network(&format!("the answer took more than {} ms", limit.as_millis()), None)
+}

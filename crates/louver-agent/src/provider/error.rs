@@ -1,0 +1,238 @@
+//! Why there is no answer.
+
+use super::overflow::{self, OverflowFigures};
+use serde_json::Value;
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+/// Why a call to a model failed. It keeps its cause, answers questions, and never holds a key.
+#[derive(Debug)]
+pub struct ProviderError(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    category: Category,
+    message: String,
+    status: Option<u16>,
+    retry_after: Option<Duration>,
+    is_retryable: bool,
+    is_cancelled: bool,
+    overflow: Option<OverflowFigures>,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+/// What kind of failure it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// Too many requests.
+    RateLimit,
+    /// A key that is missing, wrong or not allowed to do this.
+    Auth,
+    /// More than the model's context window holds.
+    Overflow,
+    /// The provider refused the request or failed itself.
+    Api,
+    /// No connection, or one that broke or fell silent.
+    Network,
+    /// A tool.
+    Tool,
+}
+
+impl fmt::Display for Category {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::RateLimit => "rate limit",
+            Self::Auth => "auth",
+            Self::Overflow => "overflow",
+            Self::Api => "api",
+            Self::Network => "network",
+            Self::Tool => "tool",
+        })
+    }
+}
+
+impl ProviderError {
+    fn new(category: Category, message: String) -> Self {
+        Self(Box::new(Inner {
+            category,
+            message,
+            status: None,
+            retry_after: None,
+            is_retryable: false,
+            is_cancelled: false,
+            overflow: None,
+            source: None,
+        }))
+    }
+
+    /// The connection failed before or within an answer.
+    pub(crate) fn network(message: &str, source: Option<Box<dyn Error + Send + Sync>>) -> Self {
+        let mut error = Self::new(Category::Network, message.to_owned());
+        error.0.is_retryable = true;
+        error.0.source = source;
+        error
+    }
+
+    /// Somebody asked to stop.
+    pub(crate) fn cancelled() -> Self {
+        let mut error = Self::new(Category::Network, "the call was cancelled".to_owned());
+        error.0.is_cancelled = true;
+        error
+    }
+
+    /// An answer that makes no sense.
+    pub(crate) fn unreadable(message: String) -> Self {
+        Self::new(Category::Api, message)
+    }
+
+    /// An answer larger than is taken.
+    pub(crate) fn too_large(limit: usize) -> Self {
+        Self::new(Category::Api, format!("the answer is larger than {limit} bytes"))
+    }
+
+    /// A request that cannot be built, such as one to an address that is none.
+    pub(crate) fn unsendable(message: String) -> Self {
+        Self::new(Category::Api, message)
+    }
+
+    /// An HTTP error with its body.
+    pub(crate) fn refused(status: u16, body: &str, retry_after: Option<Duration>) -> Self {
+        let (code, message) = read_body(body);
+        let mut error = Self::said(status, &code, message);
+        error.0.retry_after = retry_after;
+        error
+    }
+
+    /// An error with a status, whether HTTP gave it or an event of a stream implies it.
+    pub(crate) fn said(status: u16, code: &str, message: String) -> Self {
+        let overflow = overflow::recognise(code, &message).filter(|_| matches!(status, 400 | 413 | 422));
+        let category = match status {
+            _ if overflow.is_some() => Category::Overflow,
+            413 => Category::Overflow,
+            401 | 403 => Category::Auth,
+            429 => Category::RateLimit,
+            _ => Category::Api,
+        };
+        let mut error = Self::new(category, message);
+        error.0.status = Some(status);
+        error.0.overflow = overflow;
+        // A spent quota does not come back by waiting.
+        error.0.is_retryable =
+            code != "insufficient_quota" && (matches!(status, 408 | 409 | 429) || (500..600).contains(&status));
+        error
+    }
+
+    /// What kind of failure it is.
+    #[must_use]
+    pub fn category(&self) -> Category {
+        self.0.category
+    }
+
+    /// The HTTP status, where there was one.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        self.0.status
+    }
+
+    /// Whether the same request may succeed later.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        self.0.is_retryable
+    }
+
+    /// How long the provider asked to wait.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.0.retry_after
+    }
+
+    /// Whether the request was longer than the model's context window.
+    #[must_use]
+    pub fn is_context_overflow(&self) -> bool {
+        self.0.category == Category::Overflow
+    }
+
+    /// The sizes an overflow error names.
+    #[must_use]
+    pub fn overflow_figures(&self) -> OverflowFigures {
+        self.0.overflow.unwrap_or_default()
+    }
+
+    /// Whether it failed because somebody asked to stop.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled
+    }
+}
+
+impl fmt::Display for ProviderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.status {
+            Some(status) => write!(f, "the provider answered {status}: {}", self.0.message),
+            None => f.write_str(&self.0.message),
+        }
+    }
+}
+
+impl Error for ProviderError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as &(dyn Error + 'static))
+    }
+}
+
+/// Characters of an error body that is no JSON which a message repeats.
+const SHOWN_CHARS: usize = 500;
+
+/// Code and message of an error body: `error.code` or `error.type`, and `error.message`.
+pub(crate) fn read_body(body: &str) -> (String, String) {
+    let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
+    read_error(&value["error"]).unwrap_or_else(|| (String::new(), body.chars().take(SHOWN_CHARS).collect()))
+}
+
+/// Code and message of an error object.
+pub(crate) fn read_error(error: &Value) -> Option<(String, String)> {
+    let message = error["message"].as_str()?.to_owned();
+    let code = ["code", "type"].iter().find_map(|key| error[*key].as_str()).unwrap_or_default();
+    Some((code.to_owned(), message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Status, code, message; category, and whether it is tried again.
+    const REFUSALS: [(u16, &str, &str, Category, bool); 12] = [
+        (401, "authentication_error", "invalid x-api-key", Category::Auth, false),
+        (401, "invalid_api_key", "Incorrect API key provided", Category::Auth, false),
+        (403, "permission_error", "not allowed", Category::Auth, false),
+        (429, "rate_limit_error", "slow down", Category::RateLimit, true),
+        (429, "insufficient_quota", "You exceeded your current quota", Category::RateLimit, false),
+        (400, "invalid_request_error", "messages: at least one message is required", Category::Api, false),
+        (400, "invalid_request_error", "prompt is too long: 3 tokens > 2 maximum", Category::Overflow, false),
+        (400, "context_length_exceeded", "", Category::Overflow, false),
+        (413, "request_too_large", "Request exceeds the maximum size", Category::Overflow, false),
+        (500, "api_error", "Internal server error", Category::Api, true),
+        (503, "server_overloaded", "overloaded", Category::Api, true),
+        (529, "overloaded_error", "Overloaded", Category::Api, true),
+    ];
+
+    #[test]
+    fn every_refusal_has_its_category() {
+        for (status, code, message, category, is_retryable) in REFUSALS {
+            let body = serde_json::json!({"error": {"type": code, "message": message}}).to_string();
+            let error = ProviderError::refused(status, &body, None);
+            assert_eq!((error.category(), error.is_retryable()), (category, is_retryable), "{status} {code}");
+            assert_eq!(error.status(), Some(status));
+            assert_eq!(error.is_context_overflow(), category == Category::Overflow);
+            assert_eq!(error.to_string(), format!("the provider answered {status}: {message}"));
+        }
+    }
+
+    #[test]
+    fn a_body_that_is_no_json_is_shown_up_to_a_point() {
+        let error = ProviderError::refused(502, &"<html>".repeat(1000), None);
+        assert!(error.to_string().len() < 600);
+    }
+}

@@ -1,0 +1,56 @@
+//! The clients of the model APIs.
+//!
+//! One [`Provider`] per API; what differs between wire formats is behind a private trait with a folder per format and
+//! the same file names in each: `body.rs` writes a request, `whole.rs` reads an answer in one piece, `stream.rs`
+//! gathers one from events. Sending, waiting and trying again is the same for all and stands in `endpoint.rs`.
+
+mod answer;
+mod anthropic;
+mod connection;
+mod dialect;
+mod endpoint;
+mod error;
+mod openai;
+mod openai_chat;
+mod openai_responses;
+mod overflow;
+mod request;
+mod retry;
+
+pub(crate) use answer::calls_of;
+pub use answer::{Answer, StopReason, ToolCall};
+pub use anthropic::AnthropicProvider;
+pub use connection::{Connection, ProxyChoice};
+pub use error::{Category, ProviderError};
+pub use openai::OpenAiProvider;
+pub use overflow::OverflowFigures;
+pub use request::Request;
+pub use retry::{Jitter, RetryPolicy};
+
+use louver::wire::Format;
+use tokio_util::sync::CancellationToken;
+
+/// A model API.
+///
+/// It is chosen by configuration, so it is used as `dyn Provider` and its futures are boxed.
+#[async_trait::async_trait]
+pub trait Provider: std::fmt::Debug + Send + Sync {
+    /// The wire format of its messages.
+    fn format(&self) -> Format;
+
+    /// Sends a request and waits for the whole answer. What can be tried again has been when this fails; a broken
+    /// stream counts, because nothing of it was used.
+    ///
+    /// # Errors
+    ///
+    /// See [`ProviderError`].
+    async fn send(&self, request: &Request<'_>, cancel: &CancellationToken) -> Result<Answer, ProviderError>;
+
+    /// How many tokens the prompt of a request has, as the provider counts; where it has no endpoint for that, as the
+    /// engine does.
+    ///
+    /// # Errors
+    ///
+    /// See [`ProviderError`].
+    async fn count_tokens(&self, request: &Request<'_>, cancel: &CancellationToken) -> Result<u64, ProviderError>;
+}

@@ -1,0 +1,78 @@
+//! Answers of the Responses API in one piece.
+
+use crate::provider::answer::{Answer, StopReason};
+use crate::provider::dialect::Unreadable;
+use crate::provider::openai_chat::failure;
+use crate::usage::Usage;
+use louver::wire::Format;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// The items are read apart from the rest: flattening would copy them.
+#[derive(Deserialize)]
+struct Output<'a> {
+    #[serde(borrow, default)]
+    output: Vec<&'a RawValue>,
+}
+
+/// How an answer ended.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Ending {
+    status: Option<String>,
+    error: Option<Value>,
+    incomplete_details: Option<Incomplete>,
+    usage: Option<RawUsage>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Incomplete {
+    reason: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+struct RawUsage {
+    #[serde(default)]
+    input_tokens: u64,
+    #[serde(default)]
+    output_tokens: u64,
+    input_tokens_details: Option<Details>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+struct Details {
+    cached_tokens: Option<u64>,
+    cache_write_tokens: Option<u64>,
+}
+
+pub(super) fn whole(text: &str) -> Result<Answer, Unreadable> {
+    let output: Output<'_> = serde_json::from_str(text)?;
+    let ending: Ending = serde_json::from_str(text)?;
+    let items: Vec<String> = output.output.iter().map(|item| item.get().to_owned()).collect();
+    answer(&items, ending)
+}
+
+/// Items and ending as an answer.
+pub(super) fn answer(items: &[String], ending: Ending) -> Result<Answer, Unreadable> {
+    if let Some(error) = ending.error.filter(|error| !error.is_null()) {
+        return Err(Unreadable::Failed(failure(&error)));
+    }
+    let usage = ending.usage.unwrap_or_default();
+    let details = usage.input_tokens_details.unwrap_or_default();
+    let (read, written) = (details.cached_tokens.unwrap_or_default(), details.cache_write_tokens.unwrap_or_default());
+    let usage = Usage {
+        input_tokens: usage.input_tokens.saturating_sub(read + written),
+        output_tokens: usage.output_tokens,
+        cache_read_tokens: read,
+        cache_write_tokens: written,
+    };
+    let reason = ending.incomplete_details.and_then(|details| details.reason);
+    let mut answer = Answer::read(Format::OpenAiResponses, items, StopReason::EndOfTurn, usage)?;
+    answer.stop = match (ending.status.as_deref(), reason.as_deref()) {
+        (Some("incomplete"), Some("content_filter")) => StopReason::Refusal,
+        (Some("incomplete"), _) => StopReason::MaxTokens,
+        _ if !answer.calls.is_empty() => StopReason::ToolUse,
+        _ => StopReason::EndOfTurn,
+    };
+    Ok(answer)
+}

@@ -1,0 +1,43 @@
+//! What is asked of a model.
+
+use crate::tools::ToolDefinition;
+use serde_json::{Map, Value};
+
+/// One request: the parts every provider has. The messages are raw text of the provider's own format and go out byte
+/// for byte, cache marks aside.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The model's name.
+    pub model: &'a str,
+    /// The reply's length at most.
+    pub max_tokens: u64,
+    /// The system prompt.
+    pub system: Option<&'a str>,
+    /// The tools the model may call.
+    pub tools: &'a [ToolDefinition],
+    /// The history.
+    pub messages: Vec<&'a str>,
+    /// How many of the messages at the start were in the request before, so that a cache can have them.
+    pub stable_messages: usize,
+    /// Whether the answer is to be streamed.
+    pub is_streamed: bool,
+    /// Further fields of the body, such as `thinking` or `temperature`.
+    pub extra: Option<&'a Map<String, Value>>,
+}
+
+impl<'a> Request<'a> {
+    /// A request of one text of the user's, without tools.
+    #[must_use]
+    pub fn new(model: &'a str, max_tokens: u64, messages: Vec<&'a str>) -> Self {
+        Self {
+            model,
+            max_tokens,
+            system: None,
+            tools: &[],
+            messages,
+            stable_messages: 0,
+            is_streamed: false,
+            extra: None,
+        }
+    }
+}

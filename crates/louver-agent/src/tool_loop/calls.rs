@@ -1,0 +1,123 @@
+//! Running the calls of one answer.
+
+use super::{ToolLoop, unreadable};
+use crate::execute_options::Interrupted;
+use crate::execution_result::{ExecutionError, Stop};
+use crate::observer::RunEvent;
+use crate::provider::{ToolCall, calls_of};
+use crate::tool_results;
+use crate::tools::{Signal, ToolOutput, ToolSet};
+use futures_util::StreamExt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+/// Characters of malformed arguments that the model is shown.
+const SHOWN_CHARS: usize = 500;
+
+impl ToolLoop<'_> {
+    /// Runs what is not answered yet, several at once, and appends the answer and all results together, in the order of
+    /// the calls.
+    pub(super) async fn run_calls(&mut self, calls: &[ToolCall]) -> Result<Option<Stop>, ExecutionError> {
+        let is_answered =
+            |index: usize| self.conversation.open_turn().is_some_and(|open| open.outputs.contains_key(&index));
+        let outstanding: Vec<(usize, ToolCall)> =
+            calls.iter().cloned().enumerate().filter(|(index, _)| !is_answered(*index)).collect();
+        let (limit, cancel) = (self.options.tool_time_limit, &self.options.cancel);
+        let tools = &self.tools;
+        let running = outstanding.into_iter().map(|(index, call)| async move {
+            let started = Instant::now();
+            let output = run_one(tools, &call, limit, cancel).await;
+            (index, call.name, output, started.elapsed())
+        });
+        let mut finished = futures_util::stream::iter(running).buffer_unordered(self.options.max_parallel_calls.max(1));
+        while let Some((index, name, output, duration)) = finished.next().await {
+            self.options.observer.emit(&RunEvent::ToolFinished { name, is_error: output.is_error, duration });
+            self.conversation.record_result(index, output);
+        }
+        drop(finished);
+        self.end_turn(calls)
+    }
+
+    /// Answers the calls of a turn that a kill cut short.
+    pub(super) async fn finish_interrupted_turn(&mut self) -> Result<Option<Stop>, ExecutionError> {
+        let calls = self.conversation.open_turn().map(|open| calls_of(&open.answer)).unwrap_or_default();
+        if self.options.interrupted == Interrupted::Report {
+            for index in 0..calls.len() {
+                if self.conversation.open_turn().is_some_and(|open| !open.outputs.contains_key(&index)) {
+                    self.conversation.record_result(index, interrupted());
+                }
+            }
+        }
+        self.run_calls(&calls).await
+    }
+
+    fn end_turn(&mut self, calls: &[ToolCall]) -> Result<Option<Stop>, ExecutionError> {
+        let outputs = self.conversation.open_turn().map(|open| open.outputs.clone()).unwrap_or_default();
+        let answered: Vec<(&ToolCall, &ToolOutput)> = calls.iter().zip(outputs.values()).collect();
+        let results = tool_results::messages(self.provider.format(), &answered).map_err(|error| unreadable(&error))?;
+        self.conversation.end_turn(results);
+        self.check_file()?;
+        self.tally.tool_calls += calls.len();
+        for output in outputs.values() {
+            let new = output.files_changed.iter().filter(|path| !self.tally.files_changed.contains(path));
+            let new: Vec<_> = new.cloned().collect();
+            self.tally.files_changed.extend(new);
+        }
+        let signal = outputs.into_values().find_map(|output| output.signal);
+        let stop = match &signal {
+            Some(Signal::Complete(summary)) => {
+                self.tally.output.clone_from(summary);
+                Some(Stop::Completed)
+            }
+            Some(Signal::Blocked(_)) => Some(Stop::Blocked),
+            None if self.options.cancel.is_cancelled() => Some(Stop::Cancelled),
+            None => None,
+        };
+        self.tally.completion = signal;
+        Ok(stop)
+    }
+}
+
+/// Runs one call within its time. Whatever goes wrong becomes an output that the model can act on.
+async fn run_one(tools: &Arc<ToolSet>, call: &ToolCall, limit: Duration, cancel: &CancellationToken) -> ToolOutput {
+    let arguments = match &call.arguments {
+        Ok(arguments) => arguments.clone(),
+        Err(text) => return malformed(&call.name, text),
+    };
+    let (tools, name) = (Arc::clone(tools), call.name.clone());
+    // A task of its own, so that a tool that panics or never yields takes nothing else with it.
+    let task = AbortOnDropHandle::new(tokio::spawn(async move { tools.call(&name, arguments).await }));
+    tokio::select! {
+        () = cancel.cancelled() => failed("the run was cancelled before this finished".to_owned()),
+        finished = tokio::time::timeout(limit, task) => match finished {
+            Ok(Ok(output)) => output,
+            Ok(Err(error)) => failed(format!("the tool `{}` broke: {error}", call.name)),
+            Err(_) => failed(format!(
+                "the tool `{}` did not finish within {} ms and was stopped; try something smaller",
+                call.name,
+                limit.as_millis()
+            )),
+        },
+    }
+}
+
+fn failed(text: String) -> ToolOutput {
+    ToolOutput { text, is_error: true, ..ToolOutput::default() }
+}
+
+fn malformed(name: &str, text: &str) -> ToolOutput {
+    let shown: String = text.chars().take(SHOWN_CHARS).collect();
+    failed(format!(
+        "the arguments for `{name}` are not valid JSON; call it again with a JSON object. They were: {shown}"
+    ))
+}
+
+fn interrupted() -> ToolOutput {
+    failed(
+        "the program was stopped before the result of this call was known; it may or may not have taken effect, so check \
+         before you try again"
+            .to_owned(),
+    )
+}

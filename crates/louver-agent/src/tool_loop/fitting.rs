@@ -1,0 +1,210 @@
+//! Fitting the window before a request, and having summaries made.
+
+use super::ToolLoop;
+use crate::condensing::{Attempt, CondenseTiming, Pending, SummaryCall, user_message};
+use crate::execution_result::ExecutionError;
+use crate::observer::RunEvent;
+use crate::telemetry::{Decision, evicted_ids};
+use louver::catalog::{Catalog, Cost};
+use louver::condense::{CondenseJob, Outcome, SUMMARY_PROMPT};
+use louver::window::Fit;
+use serde_json::Map;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// What the model is told when the history is the conversation itself.
+const RIDING: &str = "The conversation history is everything above this message. Answer with the summary alone, in plain \
+    text, and call no tool.";
+
+/// Tokens that the instruction of a riding request has at most.
+const INSTRUCTION_TOKENS: u64 = 512;
+
+impl ToolLoop<'_> {
+    /// Makes the view keep its bound.
+    pub(super) async fn fit(&mut self) -> Result<(), ExecutionError> {
+        if !self.settle().await? {
+            return Ok(());
+        }
+        let started = Instant::now();
+        let messages_before = self.conversation.window().metrics().preserved_messages;
+        let fit = self.conversation.fit()?;
+        self.check_file()?;
+        self.report(&fit, messages_before, started.elapsed());
+        if let Some(job) = fit.job {
+            self.condense(&job).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes the summary that is on its way, if it has arrived or can be waited for no longer. Whether the window may be
+    /// fitted: a fit while one is on its way would take the ground from under it, so that waits while the view is
+    /// within its bound.
+    async fn settle(&mut self) -> Result<bool, ExecutionError> {
+        let Some(pending) = self.conversation.pending.take() else {
+            return Ok(true);
+        };
+        if !pending.is_finished() && !self.conversation.is_over() {
+            self.conversation.pending = Some(pending);
+            return Ok(false);
+        }
+        let patience = match self.options.condense.timing {
+            CondenseTiming::Background { max_wait } => max_wait,
+            CondenseTiming::Immediate => self.options.condense.time_limit,
+        };
+        self.take_summary(pending, patience).await?;
+        Ok(true)
+    }
+
+    async fn take_summary(&mut self, pending: Pending, patience: Duration) -> Result<(), ExecutionError> {
+        let (job, started) = (pending.job, pending.started);
+        let attempt = tokio::select! {
+            () = self.options.cancel.cancelled() => Attempt::default(),
+            attempt = pending.within(patience) => attempt,
+        };
+        self.conversation.condensing.usage += attempt.usage;
+        self.conversation.condensing.cost += attempt.cost;
+        let cost = attempt.cost;
+        let answer = attempt.into_answer();
+        let text = answer.as_ref().map(|summary| summary.text.clone()).unwrap_or_default();
+        let before = self.conversation.window().metrics().preserved_messages;
+        let tokens_before = self.conversation.window().tokens();
+        let outcome = self.conversation.answer(job, answer)?;
+        self.check_file()?;
+        let error = match &outcome {
+            Outcome::Accepted => None,
+            Outcome::Rejected(reason) => Some(reason.as_str()),
+        };
+        self.report_summary(&text, error, (before, tokens_before), cost, started.elapsed());
+        match outcome {
+            Outcome::Accepted => {
+                self.conversation.condensing.accepted += 1;
+                self.emit(&RunEvent::Condensed { summary: text });
+            }
+            Outcome::Rejected(reason) => {
+                self.conversation.condensing.failed += 1;
+                self.warn(format!("condensing failed, messages are left out without a summary: {reason}"));
+            }
+        }
+        Ok(())
+    }
+
+    async fn condense(&mut self, job: &CondenseJob) -> Result<(), ExecutionError> {
+        self.conversation.condensing.asked += 1;
+        let id = job.id;
+        let pending = Pending::start(id, self.summary_call(job));
+        if self.options.condense.timing == CondenseTiming::Immediate {
+            // The call has the time limit itself; this one is for a call that does not keep it.
+            let patience = self.options.condense.time_limit + Duration::from_secs(1);
+            return self.take_summary(pending, patience).await;
+        }
+        self.conversation.pending = Some(pending);
+        Ok(())
+    }
+
+    /// The request for a summary: the last request and one instruction, which the provider has cached but for the
+    /// instruction, or else the job's own prompt.
+    fn summary_call(&mut self, job: &CondenseJob) -> SummaryCall {
+        let options = self.options;
+        let handler = options.condense.handler.as_ref();
+        let provider = handler.map_or(&self.provider, |handler| &handler.provider);
+        let rides = handler.is_none() && self.can_ride(&job.covers);
+        let format = provider.format();
+        let (messages, prompt_tokens) = if rides {
+            let mut messages = std::mem::take(&mut self.conversation.last_sent.messages);
+            messages.push(user_message(format, &self.riding_instruction()));
+            (messages, self.conversation.last_sent.prompt_tokens + INSTRUCTION_TOKENS)
+        } else {
+            let tokens = self.conversation.config().counter.text(&job.prompt).ceil_tokens();
+            (vec![user_message(format, &job.prompt)], tokens)
+        };
+        SummaryCall {
+            provider: std::sync::Arc::clone(provider),
+            model: handler.map_or(&options.model, |handler| &handler.model).clone(),
+            max_tokens: job.max_tokens,
+            system: options.system_prompt.clone().filter(|_| rides),
+            tools: if rides { self.definitions.clone() } else { Vec::new() },
+            extra: if rides { options.extra.clone() } else { Map::new() },
+            stable_messages: if rides { messages.len() - 1 } else { 0 },
+            messages,
+            prompt_tokens,
+            time_limit: options.condense.time_limit,
+            max_cost: options.condense.max_cost,
+            is_streamed: options.is_streamed,
+            cancel: options.cancel.child_token(),
+        }
+    }
+
+    fn riding_instruction(&self) -> String {
+        let custom = self.conversation.config().custom_condensing_prompt.as_deref();
+        format!("{}\n\n{RIDING}", custom.unwrap_or(SUMMARY_PROMPT))
+    }
+
+    /// Whether everything to be covered was in the last request, and one instruction and the summary still fit behind it.
+    fn can_ride(&self, covers: &[Range<usize>]) -> bool {
+        let last = &self.conversation.last_sent;
+        let was_sent = |index: usize| last.indices.binary_search(&index).is_ok();
+        let window = Catalog::builtin().find(&self.options.model).map(|found| found.model.context_window);
+        let window = self.conversation.window().budget().map(|budget| budget.context_window()).or(window);
+        let room = last.prompt_tokens + INSTRUCTION_TOKENS + louver::condense::SUMMARY_MAX_TOKENS;
+        !last.messages.is_empty()
+            && window.is_some_and(|window| room <= window)
+            && covers.iter().cloned().flatten().all(was_sent)
+    }
+
+    /// Says what a fit did, if it did anything.
+    fn report(&mut self, fit: &Fit, messages_before: usize, duration: Duration) {
+        for warning in fit.warnings.iter().chain(&fit.error) {
+            self.warn(warning.clone());
+        }
+        if !fit.is_cut() && fit.job.is_none() && fit.error.is_none() {
+            return;
+        }
+        let metrics = self.conversation.window().metrics();
+        self.decision(fit, messages_before, duration).emit();
+        let evicted: usize = fit.evicted.iter().map(Range::len).sum();
+        if evicted > 0 {
+            tracing::debug!(
+                "Trimmed conversation: {evicted} messages removed, {} kept (~{} tokens)",
+                metrics.preserved_messages,
+                metrics.estimated_tokens
+            );
+            self.emit(&RunEvent::Truncated { messages: evicted });
+        }
+    }
+
+    fn decision<'f>(&'f self, fit: &'f Fit, messages_before: usize, duration: Duration) -> Decision<'f> {
+        Decision {
+            trigger: fit.trigger.map(|trigger| format!("{trigger:?}")).unwrap_or_default(),
+            policy: &self.conversation.config().policy,
+            task_id: &self.options.task_id,
+            messages_before,
+            messages_after: self.conversation.window().metrics().preserved_messages,
+            tokens_before: fit.tokens_before,
+            tokens_after: fit.tokens_after,
+            evicted: evicted_ids(fit),
+            summary: None,
+            cost_usd: 0.0,
+            duration,
+            error: fit.error.as_deref(),
+        }
+    }
+
+    fn report_summary(&self, text: &str, error: Option<&str>, before: (usize, u64), cost: Cost, duration: Duration) {
+        let (messages_before, tokens_before) = before;
+        let decision = Decision {
+            trigger: "SummaryArrived".to_owned(),
+            policy: &self.conversation.config().policy,
+            task_id: &self.options.task_id,
+            messages_before,
+            messages_after: self.conversation.window().metrics().preserved_messages,
+            tokens_before,
+            tokens_after: self.conversation.window().tokens(),
+            evicted: String::new(),
+            summary: error.is_none().then_some(text),
+            cost_usd: cost.usd(),
+            duration,
+            error,
+        };
+        decision.emit();
+    }
+}

@@ -1,0 +1,243 @@
+//! The tool loop: call the model, run its calls, append all of it at once, fit the window, again.
+
+mod calls;
+mod fitting;
+mod overflow;
+
+use crate::condensing::{cost, parsed_user_message};
+use crate::conversation::Conversation;
+use crate::execute_options::ExecuteOptions;
+use crate::execution_result::{ExecutionError, ExecutionResult, Stop};
+use crate::observer::RunEvent;
+use crate::provider::{Answer, Category, Provider, ProviderError, Request, StopReason};
+use crate::tools::{Signal, ToolDefinition, ToolSet};
+use crate::usage::Usage;
+use louver::catalog::Cost;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Runs the tool loop until the model ends its turn, completes or blocks the task, fails, or is stopped.
+///
+/// `prompt` is what the user says; without one the conversation goes on where it stood, which is how a killed run is
+/// continued. `state` is the conversation of the last call, which keeps the window it was made with; without one a new
+/// one starts, with the window that the options describe.
+pub async fn execute(
+    provider: &Arc<dyn Provider>,
+    tools: &Arc<ToolSet>,
+    prompt: Option<&str>,
+    options: &ExecuteOptions,
+    state: Option<Conversation>,
+) -> ExecutionResult {
+    let definitions = tools.definitions();
+    let conversation = match state {
+        Some(conversation) => conversation,
+        None => match new_conversation(&**provider, &definitions, options) {
+            Ok(conversation) => conversation,
+            Err(error) => return without_conversation(error),
+        },
+    };
+    let (provider, tools) = (Arc::clone(provider), Arc::clone(tools));
+    let tool_loop = ToolLoop {
+        provider,
+        tools,
+        definitions,
+        options,
+        conversation,
+        tally: Tally::default(),
+        warned: BTreeSet::new(),
+    };
+    tool_loop.run(prompt).await
+}
+
+fn new_conversation(
+    provider: &dyn Provider,
+    tools: &[ToolDefinition],
+    options: &ExecuteOptions,
+) -> Result<Conversation, ExecutionError> {
+    let system = options.system_prompt.as_deref();
+    let unusable = |error: String| ExecutionError::new(Category::Api, error);
+    let config = options.window.config(provider.format(), &options.model, options.max_tokens, system, tools);
+    Conversation::new(config.map_err(|error| unusable(error.to_string()))?).map_err(|error| unusable(error.to_string()))
+}
+
+fn without_conversation(error: ExecutionError) -> ExecutionResult {
+    Tally::default().result(Err(error), None)
+}
+
+/// What happened so far.
+#[derive(Debug, Default)]
+struct Tally {
+    output: String,
+    files_changed: Vec<PathBuf>,
+    completion: Option<Signal>,
+    usage: Usage,
+    cost: Cost,
+    turns: usize,
+    tool_calls: usize,
+}
+
+impl Tally {
+    fn result(self, ended: Result<Stop, ExecutionError>, conversation: Option<Conversation>) -> ExecutionResult {
+        ExecutionResult {
+            success: ended.as_ref().is_ok_and(|stop| *stop != Stop::Cancelled),
+            stop: ended.as_ref().copied().unwrap_or(Stop::Failed),
+            error: ended.err(),
+            output: self.output,
+            files_changed: self.files_changed,
+            completion: self.completion,
+            usage: self.usage,
+            cost: self.cost,
+            turns: self.turns,
+            tool_calls: self.tool_calls,
+            conversation_metrics: conversation.as_ref().map(Conversation::metrics).unwrap_or_default(),
+            condensing: conversation.as_ref().map(Conversation::condensing).unwrap_or_default(),
+            conversation_state: conversation,
+        }
+    }
+}
+
+/// One run of the loop.
+struct ToolLoop<'a> {
+    provider: Arc<dyn Provider>,
+    tools: Arc<ToolSet>,
+    definitions: Vec<ToolDefinition>,
+    options: &'a ExecuteOptions,
+    conversation: Conversation,
+    tally: Tally,
+    /// Warnings that were given already.
+    warned: BTreeSet<String>,
+}
+
+impl ToolLoop<'_> {
+    async fn run(mut self, prompt: Option<&str>) -> ExecutionResult {
+        let ended = self.turns(prompt).await;
+        self.tally.result(ended, Some(self.conversation))
+    }
+
+    async fn turns(&mut self, prompt: Option<&str>) -> Result<Stop, ExecutionError> {
+        if self.conversation.open_turn().is_some()
+            && let Some(stop) = self.finish_interrupted_turn().await?
+        {
+            return Ok(stop);
+        }
+        if let Some(prompt) = prompt {
+            let message = parsed_user_message(self.provider.format(), prompt);
+            self.conversation.push(vec![message.map_err(|error| unreadable(&error))?]);
+        }
+        for _ in 0..self.options.max_turns {
+            if self.options.cancel.is_cancelled() {
+                return Ok(Stop::Cancelled);
+            }
+            self.fit().await?;
+            let answer = match self.ask().await {
+                Err(error) if error.is_cancelled() => return Ok(Stop::Cancelled),
+                Err(error) => return Err(ExecutionError::from(&error)),
+                Ok(answer) => answer,
+            };
+            if let Some(stop) = self.take(answer).await? {
+                return Ok(stop);
+            }
+        }
+        Ok(Stop::TurnLimit)
+    }
+
+    /// Sends the view. If it is too long after all, the window is tightened, and the view is sent once more.
+    async fn ask(&mut self) -> Result<Answer, ProviderError> {
+        match self.send().await {
+            Err(error) if error.is_context_overflow() && self.tighten(&error) => self.send().await,
+            sent => sent,
+        }
+    }
+
+    async fn send(&mut self) -> Result<Answer, ProviderError> {
+        let options = self.options;
+        let messages: Vec<&str> = self.conversation.view().iter().map(|sent| sent.message.raw()).collect();
+        let message_count = messages.len();
+        let request = Request {
+            system: options.system_prompt.as_deref(),
+            tools: &self.definitions,
+            stable_messages: self.conversation.last_sent.stable_messages,
+            is_streamed: options.is_streamed,
+            extra: Some(&options.extra),
+            ..Request::new(&options.model, options.max_tokens, messages)
+        };
+        let answer = self.provider.send(&request, &options.cancel).await?;
+        self.remember(answer.usage, message_count);
+        let prompt_tokens = answer.usage.prompt_tokens();
+        let text = answer.text.clone();
+        self.emit(&RunEvent::Answered { text, calls: answer.calls.len(), message_count, prompt_tokens });
+        Ok(answer)
+    }
+
+    /// Keeps what the next request and the next summary want to know of this one.
+    fn remember(&mut self, usage: Usage, message_count: usize) {
+        self.tally.turns += 1;
+        self.tally.usage += usage;
+        self.tally.cost += cost(&self.options.model, usage);
+        if usage.prompt_tokens() > 0 {
+            self.conversation.report_usage(usage.prompt_tokens());
+        }
+        let settings = &self.conversation.config().settings;
+        let may_condense = settings.messages.summarize_on_trim || settings.tokens.auto_condense_context;
+        let mut last = crate::conversation::LastSent {
+            stable_messages: message_count,
+            prompt_tokens: usage.prompt_tokens(),
+            ..Default::default()
+        };
+        if may_condense && self.options.condense.handler.is_none() {
+            let view = self.conversation.view();
+            last.messages = view.iter().map(|sent| sent.message.raw().to_owned()).collect();
+            last.indices = view.iter().filter_map(|sent| sent.origin.index()).collect();
+        }
+        self.conversation.last_sent = last;
+    }
+
+    /// Takes an answer in; whether the loop stops with it.
+    async fn take(&mut self, answer: Answer) -> Result<Option<Stop>, ExecutionError> {
+        if !answer.text.is_empty() {
+            self.tally.output = answer.text;
+        }
+        if !answer.calls.is_empty() {
+            self.conversation.begin_turn(answer.messages);
+            return self.run_calls(&answer.calls).await;
+        }
+        let is_silent = answer.messages.is_empty();
+        self.conversation.push(answer.messages);
+        self.check_file()?;
+        match answer.stop {
+            StopReason::Refusal => Err(ExecutionError::new(Category::Api, "the model declined to answer".to_owned())),
+            StopReason::MaxTokens => Ok(Some(Stop::MaxTokens)),
+            // The provider's own tools take longer; the same history asks for the rest.
+            StopReason::Other(reason) if reason == "pause_turn" && !is_silent => Ok(None),
+            _ => Ok(Some(Stop::EndOfTurn)),
+        }
+    }
+
+    /// A run that cannot be remembered does not go on.
+    fn check_file(&mut self) -> Result<(), ExecutionError> {
+        match self.conversation.take_file_error() {
+            Some(error) => {
+                let cause = std::error::Error::source(&error).map(|source| format!(": {source}")).unwrap_or_default();
+                Err(ExecutionError::new(Category::Tool, format!("{error}{cause}")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn emit(&self, event: &RunEvent) {
+        self.options.observer.emit(event);
+    }
+
+    fn warn(&mut self, warning: String) {
+        if self.warned.insert(warning.clone()) {
+            tracing::warn!(task_id = %self.options.task_id, "{warning}");
+            self.emit(&RunEvent::Warning(warning));
+        }
+    }
+}
+
+/// What we wrote ourselves cannot be read: a bug, told like any other failure.
+fn unreadable(error: &louver::json::JsonError) -> ExecutionError {
+    ExecutionError::new(Category::Api, format!("a message cannot be written: {error}"))
+}

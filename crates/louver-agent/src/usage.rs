@@ -1,0 +1,45 @@
+//! Tokens that calls were billed for.
+
+use louver::catalog::{Cost, Model};
+use serde::{Deserialize, Serialize};
+use std::ops::AddAssign;
+
+/// The tokens of one call, or the sum of several. No token is in two of the figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the prompt that were neither read from the cache nor written to it.
+    pub input_tokens: u64,
+    /// Tokens of the answer.
+    pub output_tokens: u64,
+    /// Tokens of the prompt that the provider had cached.
+    pub cache_read_tokens: u64,
+    /// Tokens of the prompt that the provider cached now.
+    pub cache_write_tokens: u64,
+}
+
+impl Usage {
+    /// The whole prompt.
+    #[must_use]
+    pub fn prompt_tokens(self) -> u64 {
+        self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+    }
+
+    /// What one call with this usage costs.
+    #[must_use]
+    pub fn cost(self, model: &Model) -> Cost {
+        let prices = model.prices_at(self.prompt_tokens());
+        prices.input.of(self.input_tokens)
+            + prices.output.of(self.output_tokens)
+            + prices.cache_read.of(self.cache_read_tokens)
+            + prices.cache_write.of(self.cache_write_tokens)
+    }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input_tokens += other.input_tokens;
+        self.output_tokens += other.output_tokens;
+        self.cache_read_tokens += other.cache_read_tokens;
+        self.cache_write_tokens += other.cache_write_tokens;
+    }
+}

@@ -1,0 +1,77 @@
+//! How the window of a run is configured.
+
+use crate::overhead::count_overhead;
+use crate::tools::ToolDefinition;
+use louver::budget::Budget;
+use louver::catalog::{Catalog, ThinkingBinding};
+use louver::policy::{Row, Settings, SettingsError};
+use louver::tokens::CounterChoice;
+use louver::window::WindowConfig;
+use louver::wire::Format;
+
+/// The window's configuration as a run is given it. What follows from model, system prompt and tools is filled in.
+#[derive(Clone, Debug)]
+pub struct WindowOptions {
+    /// The policy's name.
+    pub policy: String,
+    /// What the policy is told. Without a budget, one is made of the model's context window.
+    pub settings: Settings,
+    /// Which counter.
+    pub counter: CounterChoice,
+    /// Replaces the condensing prompt.
+    pub custom_condensing_prompt: Option<String>,
+}
+
+impl Default for WindowOptions {
+    fn default() -> Self {
+        Self {
+            policy: "messages".to_owned(),
+            settings: Settings::default(),
+            counter: CounterChoice::Auto,
+            custom_condensing_prompt: None,
+        }
+    }
+}
+
+/// A window that cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WindowError {
+    /// Settings the policy cannot work with.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// A reply reserve that leaves no room.
+    #[error(transparent)]
+    Budget(#[from] louver::budget::NothingLeft),
+}
+
+impl WindowOptions {
+    /// The engine's configuration for a model with a system prompt and tools.
+    ///
+    /// # Errors
+    ///
+    /// An unknown policy, or a reply reserve that leaves nothing of the model's window.
+    pub fn config(
+        &self,
+        format: Format,
+        model: &str,
+        max_tokens: u64,
+        system: Option<&str>,
+        tools: &[ToolDefinition],
+    ) -> Result<WindowConfig, WindowError> {
+        let found = Catalog::builtin().find(model);
+        let model = found.as_ref().map(|found| &*found.model);
+        let mut settings = self.settings.clone();
+        if settings.budget.is_none() && Row::find(&self.policy)?.needs_budget {
+            settings.budget = model.map(|model| Budget::new(model.context_window, Some(max_tokens))).transpose()?;
+        }
+        let counter = self.counter.resolve(model);
+        Ok(WindowConfig {
+            overhead: count_overhead(&*counter, system, tools),
+            thinking: model.map_or(ThinkingBinding::None, |model| model.traits.thinking),
+            custom_condensing_prompt: self.custom_condensing_prompt.clone(),
+            counter,
+            settings,
+            ..WindowConfig::new(format, &self.policy)
+        })
+    }
+}

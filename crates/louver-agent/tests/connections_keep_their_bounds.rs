@@ -1,0 +1,85 @@
+//! Proxies, time limits and sizes.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod world;
+
+use louver_agent::ApiKey;
+use louver_agent::provider::{Category, Connection, ProxyChoice, Request};
+use louver_sandbox::{Fault, Scenario, Turn};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio_util::sync::CancellationToken;
+use world::{Api, World, connection};
+
+fn hello() -> String {
+    Api::Chat.format().wire().write(louver::wire::Role::User, "Hello.")
+}
+
+async fn error_of(connection: Connection, is_streamed: bool) -> louver_agent::provider::ProviderError {
+    let provider = Api::Chat.provider(connection, ApiKey::sandbox());
+    let message = hello();
+    let request = Request { is_streamed, ..Request::new("gpt-5", 10, vec![&message]) };
+    provider.send(&request, &CancellationToken::new()).await.unwrap_err()
+}
+
+#[tokio::test]
+async fn requests_go_through_the_proxy_that_is_named() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let proxy = format!("http://{}", listener.local_addr().unwrap());
+    let seen = tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        let mut head = vec![0; 64];
+        socket.read_exact(&mut head).await.unwrap();
+        socket.write_all(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+        String::from_utf8_lossy(&head).into_owned()
+    });
+    let connection = Connection { proxy: ProxyChoice::Url(proxy), ..connection("http://provider.invalid") };
+    assert_eq!(error_of(connection, false).await.status(), Some(403));
+    assert!(seen.await.unwrap().starts_with("POST http://provider.invalid/v1/chat/completions"));
+}
+
+#[tokio::test]
+async fn an_answer_that_takes_too_long_is_given_up() {
+    let stalled = (0..9).fold(Turn::text("x"), |turn, _| turn.after(Fault::Stall));
+    let world = World::new(Api::Chat, Scenario::new("stalled").turn(stalled)).await;
+    let mut connection = connection(&world.sandbox.url());
+    connection.retry.max_retries = 1;
+    connection.idle_timeout = Duration::from_secs(600);
+    connection.total_timeout = Duration::from_millis(50);
+    for is_streamed in [true, false] {
+        let error = error_of(connection.clone(), is_streamed).await;
+        assert_eq!((error.category(), error.is_retryable()), (Category::Network, true));
+        assert_eq!(error.to_string(), "the answer took more than 50 ms");
+    }
+    assert_eq!(world.sandbox.journal().len(), 4, "each was tried twice");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_large_is_refused() {
+    let world = World::new(Api::Chat, Scenario::new("large").turn(Turn::text("x".repeat(5000)))).await;
+    let connection = Connection { max_answer_bytes: 1000, ..connection(&world.sandbox.url()) };
+    for is_streamed in [true, false] {
+        let error = error_of(connection.clone(), is_streamed).await;
+        assert_eq!(error.to_string(), "the answer is larger than 1000 bytes");
+        assert!(!error.is_retryable());
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_call_ends_at_once() {
+    let world = World::new(Api::Chat, Scenario::new("stalled").turn(Turn::text("x").after(Fault::Stall))).await;
+    let cancel = CancellationToken::new();
+    let message = hello();
+    let request = Request { is_streamed: true, ..Request::new("gpt-5", 10, vec![&message]) };
+    let connection = Connection { idle_timeout: Duration::from_secs(600), ..connection(&world.sandbox.url()) };
+    let provider = Api::Chat.provider(connection, ApiKey::sandbox());
+    let canceller = async {
+        while world.sandbox.journal().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        cancel.cancel();
+    };
+    let (answer, ()) = tokio::join!(provider.send(&request, &cancel), canceller);
+    assert!(answer.unwrap_err().is_cancelled());
+}
