@@ -1,6 +1,6 @@
 //! Step two: what it means. Everything is validated here and nothing has happened yet.
 
-use crate::config::Config;
+use crate::config::{Config, ProviderKind};
 use crate::input::{Input, Source};
 use crate::typed::{self, Command, Typed};
 use crate::window::{WindowChoice, counts_messages, has_token_window};
@@ -19,6 +19,9 @@ pub(crate) enum Meaning {
     Repair(Repair),
     Inspect(Inspect),
     Replay(Replay),
+    Run(Run),
+    Sandbox(typed::Sandbox),
+    Demo,
     Completions(clap_complete::Shell),
     ConfigCheck(PathBuf),
     ConfigSchema,
@@ -31,6 +34,17 @@ pub(crate) struct Trim {
     pub(crate) output: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
     pub(crate) explain: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) task: PathBuf,
+    pub(crate) provider: ProviderKind,
+    pub(crate) config: Config,
+    pub(crate) root: PathBuf,
+    pub(crate) allow: Vec<String>,
+    pub(crate) state: Option<PathBuf>,
+    pub(crate) resume: bool,
 }
 
 #[derive(Debug)]
@@ -71,6 +85,7 @@ pub(crate) fn config_path(typed: &Typed) -> Option<&Path> {
     match &typed.command {
         Command::Trim(trim) => trim.window.config.as_deref(),
         Command::Inspect(inspect) => inspect.window.config.as_deref(),
+        Command::Run(run) => run.config.as_deref(),
         _ => None,
     }
 }
@@ -99,10 +114,28 @@ pub(crate) fn meaning(typed: Typed, config: Option<&Config>) -> anyhow::Result<M
             json: inspect.json,
         }),
         Command::Replay(replay) => Meaning::Replay(self::replay(replay)?),
+        Command::Run(run) => Meaning::Run(self::run(run, config)),
+        Command::Sandbox(sandbox) => Meaning::Sandbox(sandbox),
+        Command::Demo => Meaning::Demo,
         Command::Completions(completions) => Meaning::Completions(completions.shell),
         Command::Config(typed::Config::Check(check)) => Meaning::ConfigCheck(check.file),
         Command::Config(typed::Config::Schema(_)) => Meaning::ConfigSchema,
     })
+}
+
+/// A task to run: what was typed beats what the configuration says.
+fn run(typed: typed::Run, config: Option<&Config>) -> Run {
+    let config = config.cloned().unwrap_or_default();
+    let provider = typed.provider.or(config.provider.as_ref().map(|provider| provider.kind));
+    Run {
+        task: typed.task,
+        provider: provider.unwrap_or(ProviderKind::Sandbox),
+        config,
+        root: typed.root,
+        allow: typed.allow,
+        state: typed.state,
+        resume: typed.resume,
+    }
 }
 
 fn replay(typed: typed::Replay) -> anyhow::Result<Replay> {

@@ -1,5 +1,6 @@
 //! Step one: what was typed.
 
+use crate::config::ProviderKind;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use louver::policy::{Row, TABLE};
@@ -18,6 +19,7 @@ Examples:
   louver check chat.json                            would the provider accept it?
   louver trim chat.json --max-messages 30           leave the oldest messages out
   louver replay ~/.claude/projects --html page.html  what would each policy have cost and forgotten?
+  louver demo                                       watch the window at work, no key needed
   louver trim < chat.json --policy tokens --model claude-sonnet-5-5 > smaller.json
 
 INPUT is a JSON file, or stdin: a list of messages or a whole request body of Anthropic Messages,
@@ -45,6 +47,9 @@ pub(crate) enum Command {
     Repair(Repair),
     Inspect(Inspect),
     Replay(Replay),
+    Run(Run),
+    Sandbox(Sandbox),
+    Demo,
     Completions(Completions),
     #[command(subcommand)]
     Config(Config),
@@ -140,6 +145,75 @@ pub(crate) struct Inspect {
     /// Print the same as JSON
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+}
+
+/// Run a task with a model inside the window
+///
+/// Gives the model tools for files and allowed commands inside a folder, and goes on until it says that the task is
+/// done. Ctrl-C stops cleanly; with --state a killed run goes on where it was.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  louver run TASK.md
+  louver run TASK.md --config config.yml --root my-project --allow cargo --allow 'git status'
+  louver run TASK.md --provider anthropic-api --state run.state
+  louver run TASK.md --state run.state --resume
+
+Without a provider in the config the built-in sandbox answers, which needs no key. Keys come from the
+environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, or what api_key_env names) and are never printed.
+Exit code 1: blocked or out of iterations; 3: the provider failed.")]
+pub(crate) struct Run {
+    /// The file that says what is to be done
+    #[arg(value_name = "TASK.md", value_hint = ValueHint::FilePath)]
+    pub(crate) task: PathBuf,
+
+    /// The configuration
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Who answers, instead of what the config says
+    #[arg(long, value_name = "NAME", value_parser = provider_parser())]
+    pub(crate) provider: Option<ProviderKind>,
+
+    /// The folder that the tools cannot leave
+    #[arg(long, value_name = "FOLDER", default_value = ".", value_hint = ValueHint::DirPath)]
+    pub(crate) root: PathBuf,
+
+    /// A command that may be run, such as `cargo` or `git status`; can be given again
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) allow: Vec<String>,
+
+    /// Where a killed run is remembered
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) state: Option<PathBuf>,
+
+    /// Go on with the run that --state remembers
+    #[arg(long, requires = "state")]
+    pub(crate) resume: bool,
+}
+
+/// Serve a strict stand-in for the providers' APIs on this machine
+///
+/// It refuses what the real APIs refuse, in their words, and keeps their prompt-cache books. Its model follows a script.
+/// The first line of stdout is the address; GET /_sandbox/journal lists every request it judged.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  louver sandbox
+  louver sandbox --listen 127.0.0.1:8080 --scenario echo --context-window 20000
+  ANTHROPIC_BASE_URL=http://127.0.0.1:8080 my-agent")]
+pub(crate) struct Sandbox {
+    /// Where to listen: an address of this machine itself; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub(crate) listen: String,
+
+    /// What the model does: demo, echo, faults, or a file (a scenario or a recorded conversation)
+    #[arg(long, value_name = "NAME|FILE", default_value = "demo")]
+    pub(crate) scenario: String,
+
+    /// The context window, in tokens, instead of each model's
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) context_window: Option<u64>,
 }
 
 /// Replay recorded conversations: what each policy costs and forgets
@@ -434,4 +508,12 @@ mod tests {
         assert!(parse_bytes("").is_err() && parse_bytes("-1").is_err() && parse_bytes("5 apples").is_err());
         assert!(parse_bytes("99999999999GB").is_err());
     }
+}
+
+fn provider_parser() -> impl TypedValueParser<Value = ProviderKind> {
+    let names = ProviderKind::ALL.map(ProviderKind::name);
+    PossibleValuesParser::new(names).map(|name| {
+        let found = ProviderKind::ALL.into_iter().find(|kind| kind.name() == name);
+        found.unwrap_or(ProviderKind::Sandbox)
+    })
 }

@@ -2,10 +2,13 @@
 
 mod check;
 mod config;
+mod demo;
 mod explain;
 mod inspect;
 mod repair;
 mod replay;
+mod sandbox;
+mod task;
 mod trim;
 
 use crate::config::{Config, Problems};
@@ -113,6 +116,9 @@ impl Shell<'_> {
             Meaning::Repair(job) => repair::run(&job, self),
             Meaning::Inspect(job) => inspect::run(&job, self),
             Meaning::Replay(job) => replay::run(&job, self),
+            Meaning::Run(job) => task::run(&job, self),
+            Meaning::Sandbox(job) => sandbox::run(&job, self),
+            Meaning::Demo => demo::run(self),
             Meaning::Completions(shell) => self.completions(shell),
             Meaning::ConfigCheck(path) => config::check(&path, self),
             Meaning::ConfigSchema => config::schema(self),

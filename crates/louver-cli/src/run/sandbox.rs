@@ -1,0 +1,26 @@
+//! `louver sandbox`: a strict stand-in for the providers' APIs.
+
+use super::{Exit, Shell};
+use crate::typed::Sandbox as Job;
+use anyhow::Context;
+use louver_sandbox::{Sandbox, Scenario};
+
+pub(super) fn run(job: &Job, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    let scenario = Scenario::load(&job.scenario)?;
+    let mut builder = Sandbox::builder().scenario(scenario);
+    if let Some(tokens) = job.context_window {
+        builder = builder.context_window(tokens);
+    }
+    super::task::runtime()?.block_on(async {
+        let mut running =
+            builder.start(&job.listen).await.with_context(|| format!("cannot listen on {}", job.listen))?;
+        shell.printer.text(&format!("{}\n", running.url()))?;
+        shell.printer.note("The journal is at /_sandbox/journal; Ctrl-C stops.");
+        tokio::select! {
+            () = running.stopped() => {}
+            stopped = tokio::signal::ctrl_c() => stopped?,
+        }
+        running.shutdown().await;
+        Ok(Exit::Done)
+    })
+}
