@@ -9,6 +9,7 @@ use louver_agent::{Executor, ExecutorConfig, Interrupted, RunOutcome};
 use louver_sandbox::{Call, Sandbox, Scenario, Turn};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
@@ -71,23 +72,19 @@ async fn every_completed_call_stands_in_the_state_exactly_once() {
     let folder = tempfile::tempdir().unwrap();
     let (state, notes_file) = (folder.path().join("state.jsonl"), folder.path().join("notes"));
     let sandbox = Sandbox::builder().scenario(notes()).start("127.0.0.1:0").await.unwrap();
-    let seed = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
-    let mut lengths = Vec::new();
+    let seed = RandomState::new().hash_one(0);
+    let random = |kill: u64| BuildHasherDefault::<DefaultHasher>::default().hash_one((seed, kill));
+    let length = || std::fs::metadata(&state).map_or(0, |state| state.len());
     for kill in 0..KILLS {
         let mut child = start(&sandbox.url(), &state, &notes_file);
-        let moment = 15
-            + std::hash::BuildHasher::hash_one(
-                &std::hash::BuildHasherDefault::<std::hash::DefaultHasher>::default(),
-                (seed, kill),
-            ) % 120;
-        tokio::time::sleep(Duration::from_millis(moment)).await;
+        // A random moment of the work, however fast the machine is; the first comes as early as can be.
+        let (from, work) = (length(), if kill == 0 { 0 } else { random(kill) % 6000 });
+        while length() < from + work && child.try_wait().unwrap().is_none() {
+            tokio::time::sleep(Duration::from_micros(200 + random(kill + KILLS) % 800)).await;
+        }
         child.kill().unwrap();
         child.wait().unwrap();
-        let length = std::fs::metadata(&state).map_or(0, |state| state.len());
-        lengths.push(length);
     }
-    lengths.dedup();
-    assert!(lengths.len() > 10, "seed {seed}: most kills came in the middle of work: {lengths:?}");
     let mut last = start(&sandbox.url(), &state, &notes_file);
     let status = tokio::task::spawn_blocking(move || last.wait().unwrap()).await.unwrap();
     assert!(status.success(), "seed {seed}: the run completes");
