@@ -162,3 +162,27 @@ async fn a_state_file_of_another_format_is_refused() {
     let error = executor.resume(&path).await.unwrap_err();
     assert!(error.to_string().starts_with("line 2 of the state file"), "{error}");
 }
+
+#[tokio::test]
+async fn a_finished_run_is_read_back_as_it_was_and_not_run_again() {
+    for api in Api::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        let world = World::with(api, Sandbox::builder().scenario(world::steps(40)).context_window(1500)).await;
+        let mut options = world.options();
+        options.max_tokens = 16;
+        options.window.settings.messages.max_messages = 30;
+        options.window.settings.messages.preserve_last_n = 10;
+        options.window.settings.messages.summarize_on_trim = true;
+        let config = ExecutorConfig { state_file: Some(path.clone()), ..ExecutorConfig::new(options) };
+        let executor = Executor::new(world.provider.clone(), world.tools.clone(), config);
+        let lived = executor.run("Go.").await.unwrap();
+        assert_eq!(lived.outcome, RunOutcome::Completed("All done.".to_owned()), "{api:?}");
+        let requests = world.sandbox.journal().len();
+        let read = executor.resume(&path).await.unwrap();
+        assert_eq!(read.outcome, lived.outcome, "{api:?}");
+        assert_eq!(read.conversation_metrics, lived.conversation_metrics, "{api:?}: the same view");
+        assert_eq!(read.log.messages, lived.log.messages, "{api:?}: byte for byte");
+        assert_eq!(world.sandbox.journal().len(), requests, "{api:?}: nobody was asked");
+    }
+}
