@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// let body = Body::parse(r#"[{"role":"tool","tool_call_id":"a","content":"?"}]"#, Some(Format::OpenAiChat))?;
 /// let violations = check(&body);
 /// assert_eq!(violations[0].rule, "result-without-call");
-/// assert_eq!(violations[0].path(body.history_path()), "$[0]");
+/// assert_eq!(violations[0].path(body.history_path()), "$[0].role");
 /// # Ok::<(), louver::json::JsonError>(())
 /// ```
 #[must_use]

@@ -21,8 +21,14 @@ pub mod policy;
 pub mod report;
 pub mod seeds;
 pub mod sight;
+pub mod speech;
 pub mod tokens;
 pub mod trim;
 pub mod unit;
 pub mod window;
 pub mod wire;
+
+/// Runs the README's example as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadmeDoctests;

@@ -14,6 +14,8 @@ pub struct Plan {
     pub edits: Vec<Edit>,
     /// Where the pinned head ends: a summary stands right after it.
     pub head_end: usize,
+    /// What is written down of everything that has left so far: stands right after the head, in place of the last one.
+    pub ledger: Option<String>,
     /// What a summary should cover, if one is wanted. Ranges that are still in the view leave when it arrives.
     pub condense: Option<Vec<Range<usize>>>,
     /// What the caller should know.
@@ -56,6 +58,8 @@ pub enum Trigger {
     CondenseThreshold,
     /// Tool results that are older than those to keep.
     OldResults,
+    /// Keeping has cost as much as rewriting would.
+    PaysOff,
 }
 
 /// What a policy promises of the view.

@@ -1,6 +1,6 @@
 //! The names of the original systems, as thin functions over the engine.
 //!
-//! Nothing here decides anything. [`ConversationWindow`](crate::window::ConversationWindow) is the window itself; those
+//! Nothing here decides anything. [`ConversationWindow`] is the window itself; those
 //! that call a model through a callback live with the agent.
 
 pub use crate::budget::{ANTHROPIC_DEFAULT_MAX_TOKENS, TOKEN_BUFFER_PERCENTAGE};

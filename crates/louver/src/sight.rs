@@ -27,8 +27,10 @@ pub struct Sight<'a> {
     pub(crate) budget: Option<Budget>,
     /// What one of our own markers costs.
     pub(crate) marker: Millitokens,
-    /// The summary that stands behind the head, if there is one.
+    /// What stands of ours behind the head, a ledger or a summary, if anything does.
     pub(crate) summary: Option<&'a Shape>,
+    /// What the ledger in the view costs.
+    pub(crate) ledger: Millitokens,
     /// Whether the condensing shell may be asked now.
     pub(crate) may_condense: bool,
 }
@@ -113,6 +115,24 @@ impl<'a> Sight<'a> {
         let before = before.map(|index| self.message(index).shape());
         let markers = bridges(self.format.wire(), before, self.summary, Some(self.message(after).shape()));
         markers.into_iter().flatten().map(|_| self.marker).sum()
+    }
+
+    /// What the ledger in the view costs.
+    #[must_use]
+    pub fn ledger_amount(&self) -> Millitokens {
+        self.ledger
+    }
+
+    /// What a text costs.
+    #[must_use]
+    pub fn count_text(&self, text: &str) -> Millitokens {
+        self.counter.text(text)
+    }
+
+    /// What a ledger of this text would cost, with the markers it may need beside it.
+    #[must_use]
+    pub fn count_ledger(&self, text: &str) -> Millitokens {
+        self.counter.text(text) + self.marker + self.marker
     }
 
     /// The factor by which a caller's own figure differs from ours.

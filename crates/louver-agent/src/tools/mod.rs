@@ -1,50 +1,68 @@
-//! What the model may call.
+//! What the model may do: the tools, and the bounds they keep.
+//!
+//! File tools work inside one folder, the [`Root`], through a handle to it: `..`, absolute paths and symbolic links
+//! that lead out are refused by the kernel's own path resolution, not by comparing strings, so a link that appears
+//! between two calls, or during one, opens nothing either. Commands run without a shell, and only those that an
+//! [`AllowList`] names. Tools of MCP servers come with an [`McpServer`]. Everything is bounded by [`Limits`].
+//!
+//! Nothing here ends a run. What the model got wrong comes back as an output with `is_error` and a sentence that says
+//! what to do instead.
+//!
+//! # How do I offer the file tools for a folder?
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use louver_agent::tools::{Limits, Root, ToolSet};
+//! use serde_json::json;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let tools = ToolSet::for_root(&Root::open(folder.path())?, Limits::default());
+//!
+//! let written = tools.call("write_file", json!({"path": "notes/a.txt", "content": "hello\n"})).await;
+//! assert!(!written.is_error);
+//! let read = tools.call("read_file", json!({"path": "notes/a.txt"})).await;
+//! assert_eq!(read.text, "hello\n");
+//! let refused = tools.call("read_file", json!({"path": "../secret"})).await;
+//! assert!(refused.is_error);
+//! # Ok(()) }
+//! ```
 
-mod set;
+mod arguments;
+mod command;
+mod excerpt;
+mod limits;
+mod lines;
+mod list_files;
+mod mcp;
+mod off_thread;
+mod process_group;
+mod read_file;
+mod refusal;
+mod root;
+mod root_path;
+mod search_files;
+mod signal;
+mod task_blocked;
+mod task_complete;
+mod tool;
+mod tool_definition;
+mod tool_output;
+mod tool_set;
+mod walk;
+mod write_file;
 
-pub use set::ToolSet;
-
-use std::path::PathBuf;
-
-/// A tool the model may call.
-#[async_trait::async_trait]
-pub trait Tool: std::fmt::Debug + Send + Sync {
-    /// Name, description and JSON schema of the arguments.
-    fn definition(&self) -> ToolDefinition;
-
-    /// Runs it. Problems the model can act on are outputs with `is_error`; nothing here ends the run.
-    async fn call(&self, arguments: serde_json::Value) -> ToolOutput;
-}
-
-/// What the model is told about a tool.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToolDefinition {
-    /// The name it is called by.
-    pub name: String,
-    /// What it does and when to use it.
-    pub description: String,
-    /// The JSON schema of its arguments.
-    pub schema: serde_json::Value,
-}
-
-/// What a tool gave back.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ToolOutput {
-    /// What the model reads.
-    pub text: String,
-    /// Whether it failed.
-    pub is_error: bool,
-    /// Files it wrote.
-    pub files_changed: Vec<PathBuf>,
-    /// What it says about the whole task, if anything.
-    pub signal: Option<Signal>,
-}
-
-/// What a tool call says about the whole task.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Signal {
-    /// It is done; a summary.
-    Complete(String),
-    /// It cannot go on; the reason.
-    Blocked(String),
-}
+pub use command::{AllowList, AllowListError, ArgumentPaths, Environment, RunCommand};
+pub use limits::Limits;
+pub use list_files::ListFiles;
+pub use mcp::{McpError, McpServer, McpServerConfig};
+pub use read_file::ReadFile;
+pub use root::Root;
+pub use search_files::SearchFiles;
+pub use signal::Signal;
+pub use task_blocked::TaskBlocked;
+pub use task_complete::TaskComplete;
+pub use tool::Tool;
+pub use tool_definition::ToolDefinition;
+pub use tool_output::ToolOutput;
+pub use tool_set::{DuplicateTool, ToolSet};
+pub use write_file::WriteFile;

@@ -49,10 +49,18 @@ fn content(messages: &[Value], index: usize, found: &mut Vec<Violation>) {
         found.push(blank_text(format!("{path}.content")));
     }
     for (position, block) in items(message, "content").iter().enumerate() {
-        if text(block, "type") == "text" && is_blank(text(block, "text")) {
-            found.push(blank_text(format!("{path}.content.{position}")));
+        let place = format!("{path}.content.{position}");
+        if is_blank_block(block) {
+            found.push(blank_text(place));
+        } else if text(block, "type") == "tool_result" {
+            let inner = items(block, "content").iter().enumerate().filter(|(_, block)| is_blank_block(block));
+            found.extend(inner.map(|(inner, _)| blank_text(format!("{place}.content.{inner}"))));
         }
     }
+}
+
+fn is_blank_block(block: &Value) -> bool {
+    text(block, "type") == "text" && is_blank(text(block, "text"))
 }
 
 fn is_empty(message: &Value) -> bool {

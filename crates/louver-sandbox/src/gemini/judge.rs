@@ -56,15 +56,14 @@ fn shape(contents: &[Value], index: usize, found: &mut Vec<Violation>) {
     }
 }
 
-/// Neighbouring model turns without calls are one turn; a call may end it, but not follow another call.
+/// Words of the model before a call are the same turn gone on; a call may not follow another call. A call at the very
+/// start breaks the rule about the first content instead.
 fn call_place(contents: &[Value], index: usize, found: &mut Vec<Violation>) {
     if count(&contents[index], "functionCall") == 0 {
         return;
     }
-    let before =
-        contents[..index].iter().rev().find(|content| role(content) != "model" || count(content, "functionCall") > 0);
-    let follows_well = before.is_some_and(|content| role(content) != "model");
-    if role(&contents[index]) != "model" || !follows_well {
+    if role(&contents[index]) != "model" || (calls_before(contents, index) > 0 && role(&contents[index - 1]) == "model")
+    {
         found.push(Violation::new(
             "call-out-of-place",
             format!("contents.{index}"),
@@ -94,7 +93,7 @@ fn response_place(contents: &[Value], index: usize, found: &mut Vec<Violation>) 
 fn response_count(contents: &[Value], index: usize, found: &mut Vec<Violation>) {
     let calls = count(&contents[index], "functionCall");
     let responses = contents.get(index + 1).map_or(0, |next| count(next, "functionResponse"));
-    if calls > 0 && calls != responses {
+    if role(&contents[index]) == "model" && calls > 0 && calls != responses {
         found.push(Violation::new(
             "response-count",
             format!("contents.{index}"),

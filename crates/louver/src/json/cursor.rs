@@ -1,6 +1,7 @@
 //! The one pass: a cursor that checks, skips and measures.
 
 use super::error::{JsonError, Problem};
+use super::scan::{Scanned, scan};
 use super::text;
 use std::borrow::Cow;
 
@@ -142,6 +143,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The kind of the next value, which is not passed.
+    #[inline]
     pub fn kind(&mut self) -> Result<Kind, JsonError> {
         self.skip_whitespace();
         match self.peek() {
@@ -151,23 +153,24 @@ impl<'a> Cursor<'a> {
             Some(b'n') => Ok(Kind::Null),
             Some(b't' | b'f') => Ok(Kind::Bool),
             Some(b'-' | b'0'..=b'9') => Ok(Kind::Number),
-            Some(_) => Err(self.syntax("a value")),
-            None => Err(self.end_of_text()),
+            _ => Err(self.syntax("a value")),
         }
     }
 
     /// Passes a string.
+    #[inline]
     pub fn string(&mut self) -> Result<Str, JsonError> {
         self.expect(Kind::String)?;
-        self.quoted()
+        let start = self.at;
+        let Quoted { chars, .. } = self.quoted()?;
+        Ok(Str { span: self.span_from(start), chars: u32::try_from(chars).unwrap_or(u32::MAX) })
     }
 
     /// Passes a string and returns its text.
     pub fn text(&mut self) -> Result<Cow<'a, str>, JsonError> {
         self.expect(Kind::String)?;
-        let start = self.at + 1;
-        self.quoted()?;
-        Ok(text::decode(&self.text[start..self.at - 1]))
+        let Quoted { inner, has_escape, .. } = self.quoted()?;
+        Ok(if has_escape { text::decode(inner) } else { Cow::Borrowed(inner) })
     }
 
     /// Passes any value and returns where it stands.
@@ -190,7 +193,14 @@ impl<'a> Cursor<'a> {
         }
         loop {
             let key = self.key()?;
-            member(&key, self).map_err(|error| error.inside_key(&key))?;
+            let decoded;
+            let key = if key.has_escape {
+                decoded = text::decode(key.inner);
+                &*decoded
+            } else {
+                key.inner
+            };
+            member(key, self).map_err(|error| error.inside_key(key))?;
             if !self.next_or_leave(b'}', "`,` or `}`")? {
                 return Ok(());
             }
@@ -223,6 +233,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// An error about the shape of the next value.
+    #[cold]
     pub fn unexpected(&mut self, expected: &str) -> JsonError {
         match self.kind() {
             Ok(kind) => JsonError::shape(format!("expected {expected}, found {}", kind.describe()), self.at),
@@ -231,18 +242,18 @@ impl<'a> Cursor<'a> {
     }
 
     /// Fails unless the next value is of this kind.
+    #[inline]
     pub fn expect(&mut self, kind: Kind) -> Result<(), JsonError> {
         if self.kind()? == kind { Ok(()) } else { Err(self.unexpected(kind.describe())) }
     }
 
-    fn key(&mut self) -> Result<Cow<'a, str>, JsonError> {
+    #[inline]
+    fn key(&mut self) -> Result<Quoted<'a>, JsonError> {
         self.skip_whitespace();
         if self.peek() != Some(b'"') {
             return Err(self.syntax("a key in quotes"));
         }
-        let start = self.at + 1;
-        self.quoted()?;
-        let key = text::decode(&self.text[start..self.at - 1]);
+        let key = self.quoted()?;
         self.skip_whitespace();
         if self.peek() != Some(b':') {
             return Err(self.syntax("`:`"));
@@ -251,6 +262,7 @@ impl<'a> Cursor<'a> {
         Ok(key)
     }
 
+    #[inline]
     fn enter(&mut self) -> Result<(), JsonError> {
         if self.depth == MAX_DEPTH {
             return Err(JsonError::new(Problem::TooDeep, self.at));
@@ -260,6 +272,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
+    #[inline]
     fn leave_if(&mut self, close: u8) -> bool {
         self.skip_whitespace();
         let closes = self.peek() == Some(close);
@@ -271,6 +284,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// After an element: passes a comma and says there is more, or passes the closing bracket and says there is not.
+    #[inline]
     fn next_or_leave(&mut self, close: u8, expected: &'static str) -> Result<bool, JsonError> {
         if self.leave_if(close) {
             return Ok(false);
@@ -337,98 +351,57 @@ impl<'a> Cursor<'a> {
     }
 
     /// Passes a string that starts here, measuring it.
-    fn quoted(&mut self) -> Result<Str, JsonError> {
-        let start = self.at;
-        let escapes = self.pass_to_closing_quote()?;
-        let inner = &self.text.as_bytes()[start + 1..self.at - 1];
-        let plain = measure(inner);
-        if plain.has_control {
-            let control = inner.iter().position(|byte| *byte < 0x20).unwrap_or(0);
-            return Err(JsonError::new(
-                Problem::Syntax("an escape instead of a control character"),
-                start + 1 + control,
-            ));
-        }
-        let chars = plain.chars - escapes.hidden;
-        self.compact += chars + escapes.written_again + 2;
-        Ok(Str { span: self.span_from(start), chars: u32::try_from(chars).unwrap_or(u32::MAX) })
+    #[inline]
+    fn quoted(&mut self) -> Result<Quoted<'a>, JsonError> {
+        let start = self.at + 1;
+        let Scanned { end, chars, written_again, has_escape } = scan(self.text.as_bytes(), start)?;
+        self.at = end + 1;
+        self.compact += chars + written_again + 2;
+        Ok(Quoted { inner: &self.text[start..end], chars, has_escape })
     }
 
-    fn pass_to_closing_quote(&mut self) -> Result<Escapes, JsonError> {
-        let bytes = self.text.as_bytes();
-        let mut escapes = Escapes::default();
-        let mut at = self.at + 1;
-        while let Some(found) = memchr::memchr2(b'"', b'\\', &bytes[at..]) {
-            at += found;
-            if bytes[at] == b'"' {
-                self.at = at + 1;
-                return Ok(escapes);
-            }
-            let escape = text::Escape::read(&bytes[at..]).ok_or_else(|| {
-                let problem =
-                    if at + 6 > bytes.len() { Problem::UnexpectedEnd } else { Problem::Syntax("a valid escape") };
-                JsonError::new(problem, at)
-            })?;
-            escapes.hidden += escape.length as u64 - 1;
-            escapes.written_again += escape.compact_chars() - 1;
-            at += escape.length;
-        }
-        Err(JsonError::new(Problem::UnexpectedEnd, bytes.len()))
-    }
-
+    #[inline]
     fn punctuation(&mut self) {
         self.at += 1;
         self.compact += 1;
     }
 
+    #[inline]
     fn skip_whitespace(&mut self) {
+        // Most JSON on the wire has none between its tokens, and every token starts above the space.
+        if self.peek() <= Some(b' ') {
+            self.skip_whitespace_run();
+        }
+    }
+
+    fn skip_whitespace_run(&mut self) {
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
             self.at += 1;
         }
     }
 
+    #[inline]
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
+    #[cold]
     fn syntax(&self, expected: &'static str) -> JsonError {
         if self.at >= self.text.len() { self.end_of_text() } else { JsonError::new(Problem::Syntax(expected), self.at) }
     }
 
+    #[cold]
     fn end_of_text(&self) -> JsonError {
         JsonError::new(Problem::UnexpectedEnd, self.text.len())
     }
 }
 
-/// What the escapes of a string change about its length.
-#[derive(Default)]
-struct Escapes {
-    /// Characters of the spelling that a reader never sees.
-    hidden: u64,
-    /// Characters that compact JSON has to escape again.
-    written_again: u64,
-}
-
-struct Plain {
+/// A string that was passed.
+struct Quoted<'a> {
+    /// The text between the quotes, escapes as written.
+    inner: &'a str,
     chars: u64,
-    has_control: bool,
-}
-
-/// Counts characters and looks for control bytes, in blocks whose counters fit a byte so that it vectorises.
-fn measure(bytes: &[u8]) -> Plain {
-    let mut chars = 0;
-    let mut has_control = false;
-    for block in bytes.chunks(255) {
-        let mut starts = 0u8;
-        let mut controls = 0u8;
-        for byte in block {
-            starts += u8::from(byte & 0xC0 != 0x80);
-            controls |= u8::from(*byte < 0x20);
-        }
-        chars += u64::from(starts);
-        has_control |= controls != 0;
-    }
-    Plain { chars, has_control }
+    has_escape: bool,
 }
 
 /// Bodies are bounded far below 4 GiB; a span beyond saturates instead of wrapping.

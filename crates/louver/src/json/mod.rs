@@ -6,6 +6,7 @@
 
 mod cursor;
 mod error;
+mod scan;
 pub mod text;
 
 pub use cursor::{Cursor, Kind, MAX_DEPTH, Span, Str};

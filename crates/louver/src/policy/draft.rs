@@ -71,6 +71,45 @@ impl<'a> Draft<'a> {
         dropped.iter().map(|unit| unit.len()).sum()
     }
 
+    /// What the plan so far would send.
+    pub(super) fn total(&self) -> Millitokens {
+        self.total
+    }
+
+    /// Takes a unit out.
+    pub(super) fn evict(&mut self, unit: &Unit) {
+        self.total = self.total.saturating_sub(unit.range.clone().map(|index| self.amount(index)).sum());
+        self.plan.evict.push(unit.range.clone());
+    }
+
+    /// Changes a message that stays, besides what the plan changes in it already. An edit that would make it larger is
+    /// left out.
+    pub(super) fn edit(&mut self, index: usize, edits: &[Edit]) {
+        if edits.is_empty() {
+            return;
+        }
+        let is_new = |edit: &&Edit| !edits.iter().any(|new| new.part == edit.part);
+        let earlier = self.plan.edits.iter().filter(|edit| edit.index == index).filter(is_new).cloned();
+        let all: Vec<Edit> = earlier.chain(edits.iter().cloned()).collect();
+        let before = self.amount(index);
+        match self.sight.amount_edited(index, &all) {
+            Some(amount) if amount < before => {
+                self.total = self.total.saturating_sub(before) + amount;
+                self.edited.insert(index, amount);
+                self.plan.edits.retain(|edit| edit.index != index);
+                self.plan.edits.extend(all);
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts a ledger into the plan, in place of the one in the view.
+    pub(super) fn put_ledger(&mut self, text: String) {
+        let before = self.sight.ledger_amount();
+        self.total = self.total.saturating_sub(before) + self.sight.count_ledger(&text);
+        self.plan.ledger = Some(text);
+    }
+
     /// Drops the oldest units behind the first `pinned` ones until no more than `limit` tokens are left; the last unit
     /// stays. O(dropped).
     pub(super) fn drop_oldest(&mut self, pinned: usize, limit: u64) {
@@ -97,6 +136,7 @@ impl<'a> Draft<'a> {
             return Err(self.overflow());
         }
         self.plan.evict.sort_by_key(|range| range.start);
+        self.plan.edits.sort_by_key(|edit| edit.index);
         Ok(self.plan)
     }
 
@@ -138,7 +178,7 @@ impl<'a> Draft<'a> {
     }
 
     /// What a message costs under the plan so far.
-    fn amount(&self, index: usize) -> Millitokens {
+    pub(super) fn amount(&self, index: usize) -> Millitokens {
         self.edited.get(&index).copied().unwrap_or_else(|| self.sight.amount(index..index + 1))
     }
 

@@ -6,11 +6,13 @@ mod both;
 mod draft;
 mod everything;
 mod full_cut;
+mod ladder;
 mod messages;
 mod newest;
 mod observations;
 mod tokens;
 
+pub use ladder::{Economy, LadderConfig};
 pub use messages::MessagesConfig;
 pub use observations::ObservationsConfig;
 pub use tokens::{
@@ -47,6 +49,10 @@ pub struct Settings {
     pub clear_tools: ObservationsConfig,
     /// What `mask` does.
     pub mask: ObservationsConfig,
+    /// The ladder's.
+    pub ladder: LadderConfig,
+    /// What the model's cache costs.
+    pub economy: Economy,
     /// The context window, for policies that count tokens.
     pub budget: Option<Budget>,
 }
@@ -58,6 +64,8 @@ impl Default for Settings {
             tokens: TokensConfig::default(),
             clear_tools: ObservationsConfig::CLEAR_TOOLS,
             mask: ObservationsConfig::MASK,
+            ladder: LadderConfig::default(),
+            economy: Economy::default(),
             budget: None,
         }
     }
@@ -93,6 +101,13 @@ pub struct Row {
 
 /// All policies.
 pub const TABLE: &[Row] = &[
+    Row {
+        name: "ladder",
+        summary: "the cheapest legal window that keeps what matters; cuts when it pays, folds what leaves into a ledger",
+        needs_budget: true,
+        always_folds: true,
+        build: ladder::build,
+    },
     Row {
         name: "messages",
         summary: "at most so many messages; head and tail stay, the oldest between leave",

@@ -32,7 +32,8 @@ struct Observations {
     config: ObservationsConfig,
     /// How much of the log was looked at.
     seen: usize,
-    /// Results that stand as they came, oldest first: message and part.
+    /// Results that stand as they came, oldest first: message, and which of its results. Not which of its parts:
+    /// replacing one result takes the parts nested in it away and moves those behind it.
     raw: VecDeque<(usize, usize)>,
 }
 
@@ -51,9 +52,8 @@ impl Observations {
 
     fn look_at_new(&mut self, sight: &Sight<'_>) {
         for index in self.seen..sight.log_len() {
-            let parts = sight.message(index).shape().parts.iter().enumerate();
-            let results = parts.filter(|(_, part)| part.kind == PartKind::ToolResult);
-            self.raw.extend(results.map(|(part, _)| (index, part)));
+            let results = sight.message(index).shape().parts_of(PartKind::ToolResult).count();
+            self.raw.extend((0..results).map(|result| (index, result)));
         }
         self.seen = sight.log_len();
     }
@@ -72,14 +72,16 @@ impl Policy for Observations {
             return Ok(Plan::nothing());
         }
         let edits: Vec<Edit> =
-            self.raw.drain(..old).filter_map(|(index, part)| replacement(sight, index, part)).collect();
+            self.raw.drain(..old).filter_map(|(index, result)| replacement(sight, index, result)).collect();
         Ok(Plan { trigger: Some(Trigger::OldResults), edits, ..Plan::nothing() })
     }
 }
 
 /// A result that is smaller than the placeholder, or that takes no text, stays.
-fn replacement(sight: &Sight<'_>, index: usize, part: usize) -> Option<Edit> {
+fn replacement(sight: &Sight<'_>, index: usize, result: usize) -> Option<Edit> {
     let parts = &sight.message(index).shape().parts;
+    let is_result = |(_, part): &(usize, &Part)| part.kind == PartKind::ToolResult;
+    let (part, _) = parts.iter().enumerate().filter(is_result).nth(result)?;
     let chars: u32 = std::iter::once(&parts[part]).chain(nested(parts, part)).map(|part| part.chars).sum();
     let has_media = nested(parts, part).any(|part| matches!(part.kind, PartKind::Media(_)));
     let is_worth_it = has_media || chars as usize > PLACEHOLDER.len();

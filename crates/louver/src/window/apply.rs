@@ -46,6 +46,9 @@ impl ConversationWindow {
         edited.sort_unstable();
         edited.dedup();
         evicted.sort_by_key(|range| range.start);
+        if let Some(text) = plan.ledger.take() {
+            self.put_ledger(&text);
+        }
         let covered = plan.condense.take();
         let job = covered.and_then(|ranges| self.ask_for_summary(ranges));
         Fit {
@@ -104,25 +107,19 @@ impl ConversationWindow {
     /// behind the gap.
     fn mend_seam(&mut self, position: usize, gone: Range<usize>) {
         let next = self.units.get(position).map_or(self.entries.len(), |unit| unit.range.start);
-        let has_summary = self.take_synthetics(gone.start..=next);
-        if let Some(mut summary) = has_summary {
-            summary.before = next;
-            self.insert(summary);
+        for account in self.take_synthetics(gone.start..=next) {
+            self.insert(Synthetic { before: next, ..account });
         }
         self.bridge(position, next);
     }
 
-    /// Takes our own messages out of a stretch and returns the summary if it stood there.
-    fn take_synthetics(&mut self, stretch: std::ops::RangeInclusive<usize>) -> Option<Synthetic> {
-        let mut summary = None;
-        self.synthetics.retain(|synthetic| {
-            let is_inside = stretch.contains(&synthetic.before);
-            if is_inside && synthetic.kind == SyntheticKind::Summary {
-                summary = Some(synthetic.clone());
-            }
-            !is_inside
-        });
-        summary
+    /// Takes our own messages out of a stretch and returns those that stand for what has left.
+    fn take_synthetics(&mut self, stretch: std::ops::RangeInclusive<usize>) -> Vec<Synthetic> {
+        let (inside, outside) =
+            std::mem::take(&mut self.synthetics).into_iter().partition(|ours| stretch.contains(&ours.before));
+        self.synthetics = outside;
+        let inside: Vec<Synthetic> = inside;
+        inside.into_iter().filter(Synthetic::is_account).collect()
     }
 
     /// Asks the format what has to stand on either side of the seam before log index `next`.
@@ -131,7 +128,7 @@ impl ConversationWindow {
         let before = position.checked_sub(1).map(|unit| self.units[unit].range.end - 1);
         let before = before.map(|index| self.entries[index].current().shape().clone());
         let after = self.entries.get(next).map(|entry| entry.current().shape().clone());
-        let summary = self.synthetics.iter().find(|s| s.before == next && s.kind == SyntheticKind::Summary);
+        let summary = self.synthetics.iter().find(|ours| ours.before == next && ours.is_account());
         let summary = summary.map(|synthetic| synthetic.message.shape().clone());
         let roles = bridges(wire, before.as_ref(), summary.as_ref(), after.as_ref());
         let kinds = [SyntheticKind::Opening, SyntheticKind::Marker];
@@ -246,15 +243,29 @@ impl ConversationWindow {
 
     fn put_summary(&mut self, covers: &[Range<usize>], message: Message) {
         let kept: Vec<_> = covers.iter().filter(|range| !self.entries[range.start].is_evicted).cloned().collect();
-        self.synthetics.retain(|synthetic| synthetic.kind != SyntheticKind::Summary);
         if !self.evict(&kept).is_empty() {
             self.strip_bound_thinking();
         }
+        self.put_account(SyntheticKind::Summary, message);
+    }
+
+    fn put_ledger(&mut self, text: &str) {
+        // What a format writes it can read: a property test holds every writer to that.
+        if let Ok(message) = Message::synthetic(self.config.format, Role::Assistant, text) {
+            self.put_account(SyntheticKind::Ledger, message);
+        }
+    }
+
+    /// Puts what stands for the messages that left right after the head, in place of the last of its kind.
+    fn put_account(&mut self, kind: SyntheticKind, message: Message) {
+        self.synthetics.retain(|ours| ours.kind != kind);
         let position = self.units.partition_point(|unit| unit.range.end <= self.head_end);
         let next = self.units.get(position).map_or(self.entries.len(), |unit| unit.range.start);
-        self.take_synthetics(next..=next);
+        for account in self.take_synthetics(next..=next) {
+            self.insert(account);
+        }
         let amount = count_message(&*self.config.counter, &message);
-        self.insert(Synthetic { before: next, kind: SyntheticKind::Summary, message: Arc::new(message), amount });
+        self.insert(Synthetic { before: next, kind, message: Arc::new(message), amount });
         self.bridge(position, next);
     }
 

@@ -119,7 +119,9 @@ pub struct ConversationWindow {
     head_end: usize,
     /// What one marker costs.
     marker: Millitokens,
+    /// The length and the number of answers at the last fit, and how it failed if it did.
     fitted_at: Option<(usize, usize)>,
+    overflow: Option<Overflow>,
 }
 
 /// Running sums over what is in the view.
@@ -180,9 +182,15 @@ impl ConversationWindow {
     /// An unknown policy, or settings it cannot work with.
     pub fn new(config: WindowConfig) -> Result<Self, SettingsError> {
         let policy = Row::find(&config.policy)?.build(&config.settings)?;
+        Ok(Self::with_policy(config, policy))
+    }
+
+    /// An empty window under a policy that stands in no table; the config's own name and settings for it are not read.
+    #[must_use]
+    pub fn with_policy(config: WindowConfig, policy: Box<dyn Policy>) -> Self {
         let marker = Message::synthetic(config.format, Role::User, apply::MARKER);
         let marker = marker.map_or(Millitokens::ZERO, |message| count_message(&*config.counter, &message));
-        Ok(Self {
+        Self {
             marker,
             tracker: UnitTracker::new(config.format),
             condenser: Condenser::new(config.custom_condensing_prompt.clone()),
@@ -198,7 +206,8 @@ impl ConversationWindow {
             thinking_stripped: 0,
             head_end: 0,
             fitted_at: None,
-        })
+            overflow: None,
+        }
     }
 
     /// Appends a message and counts it. O(its bytes).
@@ -232,12 +241,14 @@ impl ConversationWindow {
         let now = (self.entries.len(), self.condenser.answers());
         let tokens_before = self.tokens();
         if self.fitted_at == Some(now) {
-            return Ok(Fit { tokens_before, tokens_after: tokens_before, ..Fit::default() });
+            let unchanged = Fit { tokens_before, tokens_after: tokens_before, ..Fit::default() };
+            return self.overflow.clone().map_or(Ok(unchanged), Err);
         }
-        let plan = self.plan()?;
         self.events.push((self.entries.len(), Event::Fitted));
         self.fitted_at = Some(now);
-        Ok(self.carry_out(plan, tokens_before))
+        let plan = self.plan();
+        self.overflow = plan.as_ref().err().cloned();
+        Ok(self.carry_out(plan?, tokens_before))
     }
 
     /// Takes the answer to a [`CondenseJob`]. A good one replaces what it covers; any other leaves the view as it is.
@@ -348,7 +359,13 @@ impl ConversationWindow {
             calibration: &self.calibration,
             budget: self.config.settings.budget,
             marker: self.marker,
-            summary: self.synthetics.iter().find(|s| s.kind == SyntheticKind::Summary).map(|s| s.message.shape()),
+            summary: self.synthetics.iter().find(|ours| ours.is_account()).map(|ours| ours.message.shape()),
+            ledger: self
+                .synthetics
+                .iter()
+                .filter(|ours| ours.kind == SyntheticKind::Ledger)
+                .map(|ours| ours.amount)
+                .sum(),
             may_condense: self.condenser.may_ask(self.entries.len()),
         };
         self.policy.plan(&sight)

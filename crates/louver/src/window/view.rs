@@ -17,11 +17,20 @@ pub(super) struct Synthetic {
     pub(super) amount: Millitokens,
 }
 
+impl Synthetic {
+    /// Whether it stands for what has left, and so moves with the seam.
+    pub(super) fn is_account(&self) -> bool {
+        matches!(self.kind, SyntheticKind::Ledger | SyntheticKind::Summary)
+    }
+}
+
 /// What a message of our own is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SyntheticKind {
     /// Stands before a summary so that the summary stands legally.
     Opening,
+    /// What was written down, without a model, of the messages that left.
+    Ledger,
     /// What a model wrote about the messages that left.
     Summary,
     /// Stands where messages left, because their neighbours may not stand together.

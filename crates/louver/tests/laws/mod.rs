@@ -83,7 +83,7 @@ fn pins_stay(window: &ConversationWindow, config: &WindowConfig, log: &[Arc<Mess
             let tail = log.len().saturating_sub(messages.preserve_last_n)..log.len();
             head.chain(tail).collect()
         }
-        "tokens" | "full-cut" => (0..log.len().min(1)).collect(),
+        "tokens" | "full-cut" | "ladder" => (0..log.len().min(1)).collect(),
         "both" if messages.preserve_first_n > 0 => (0..log.len().min(1)).collect(),
         "everything" | "mask" | "clear-tools" => (0..log.len()).collect(),
         "both" | "newest" => Vec::new(),

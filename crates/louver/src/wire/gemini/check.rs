@@ -60,9 +60,10 @@ fn out_of_place(index: usize, previous: Option<&Message>, message: &Message) -> 
     parts.into_iter().map(refuse).collect()
 }
 
-/// Whether this call turn follows a turn of the model. At the start of a history another rule is broken.
+/// Whether this call turn follows another call turn. Words of the model before a call are the same turn gone on: real
+/// sessions hold them as contents of their own. At the start of a history another rule is broken.
 pub(super) fn is_call_out_of_place(previous: Option<&Message>, message: &Message) -> bool {
-    previous.is_some_and(|previous| previous.shape().is_from_model()) && !calls(message).is_empty()
+    previous.is_some_and(|previous| !calls(previous).is_empty()) && !calls(message).is_empty()
 }
 
 /// Whether the content behind this call turn does not answer each of its calls.

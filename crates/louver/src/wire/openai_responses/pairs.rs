@@ -26,12 +26,15 @@ impl Unpaired {
             match part.kind {
                 PartKind::ToolCall => open.entry(message.id_of(part)).or_default().push(index),
                 PartKind::ToolResult => {
-                    let call = open.get_mut(&message.id_of(part)).and_then(Vec::pop);
-                    outputs.extend(call.is_none().then_some(index));
+                    let id = message.id_of(part);
+                    let call = open.get_mut(&id).and_then(Vec::pop);
+                    outputs.extend((call.is_none() && !id.is_empty()).then_some(index));
                 }
                 _ => {}
             }
         }
+        // What has no id is run by the provider: nothing has to answer it, and it answers nothing of ours.
+        open.remove("");
         let mut calls: Vec<_> = open.into_values().flatten().collect();
         calls.sort_unstable();
         Self { calls, outputs }

@@ -1,0 +1,226 @@
+//! `config.yml`: what it may say, and everything that is wrong with it at once.
+//!
+//! | file | question it answers |
+//! |---|---|
+//! | `tree.rs` | what does the file say, and on which line? |
+//! | `walk.rs` | does it say it in the right words? |
+//! | `problem.rs` | what is wrong, where? |
+//! | `schema.rs` | how does an editor know? |
+
+mod problem;
+mod schema;
+mod tree;
+mod walk;
+
+pub use problem::{Problem, Problems};
+pub use schema::schema;
+
+use crate::input::read_file;
+use anyhow::Context as _;
+use louver::policy::{MessagesConfig, TokensConfig};
+use schemars::JsonSchema;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// No configuration is larger; what is, is not one.
+const MAX_BYTES: u64 = 1_000_000;
+
+/// What a configuration file says. Every key may be left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema)]
+#[schemars(deny_unknown_fields, default, title = "Louver configuration")]
+pub struct Config {
+    /// How to decide what stays: a message cap, a token window, or the cap first and the token window on the result.
+    #[schemars(extend("enum" = schema::policy_names()))]
+    pub policy: Option<String>,
+    /// The API to talk to.
+    pub provider: Option<Provider>,
+    /// How a task is run.
+    pub execution: Execution,
+    /// The token window.
+    pub context: Context,
+    /// The profile in use: its threshold in `context.profile_thresholds` counts.
+    pub profile: Option<String>,
+}
+
+/// A provider's API.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Provider {
+    /// Which API it is.
+    #[schemars(rename = "type")]
+    pub kind: ProviderKind,
+    /// The model's name, as the provider spells it.
+    #[schemars(default)]
+    pub model: Option<String>,
+    /// Where the API is, if not at the provider's own address.
+    #[schemars(default, url)]
+    pub base_url: Option<String>,
+    /// The environment variable that holds the key. The key itself never stands here.
+    #[schemars(default, regex(pattern = "^[A-Za-z_][A-Za-z0-9_]*$"))]
+    pub api_key_env: Option<String>,
+}
+
+/// The APIs that can be talked to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub enum ProviderKind {
+    /// The built-in stand-in, which needs no key.
+    Sandbox,
+    /// Anthropic Messages.
+    AnthropicApi,
+    /// OpenAI Chat Completions and Responses.
+    OpenaiApi,
+}
+
+impl ProviderKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Sandbox, Self::AnthropicApi, Self::OpenaiApi];
+
+    /// The name in the file and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sandbox => "sandbox",
+            Self::AnthropicApi => "anthropic-api",
+            Self::OpenaiApi => "openai-api",
+        }
+    }
+}
+
+/// How a task is run.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(deny_unknown_fields, default)]
+pub struct Execution {
+    /// Provider calls before a task counts as out of iterations.
+    #[schemars(range(min = 1))]
+    pub max_iterations: u32,
+    /// Shorthand for `conversation.max_messages`, which wins over it.
+    #[schemars(with = "usize")]
+    pub max_conversation_messages: Option<usize>,
+    /// The message window.
+    pub conversation: Conversation,
+}
+
+impl Default for Execution {
+    fn default() -> Self {
+        Self { max_iterations: 50, max_conversation_messages: None, conversation: Conversation::default() }
+    }
+}
+
+/// The message window.
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema)]
+#[schemars(deny_unknown_fields, default)]
+pub struct Conversation {
+    /// The most messages that are sent; 0 switches trimming off. 100 if nothing is said.
+    #[schemars(with = "usize")]
+    pub max_messages: Option<usize>,
+    /// Whether what is left out is summarised by the model. Off if nothing is said.
+    #[schemars(with = "bool")]
+    pub summarize_on_trim: Option<bool>,
+    /// How many messages at the start always stay. 1 if nothing is said.
+    #[schemars(with = "usize")]
+    pub preserve_first_n: Option<usize>,
+    /// How many messages at the end always stay. 20 if nothing is said.
+    #[schemars(with = "usize")]
+    pub preserve_last_n: Option<usize>,
+}
+
+/// The token window.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(deny_unknown_fields, default)]
+pub struct Context {
+    /// Whether a summary is tried before messages are left out.
+    pub auto_condense_context: bool,
+    /// The share of the window, in percent, at which that happens.
+    #[schemars(range(min = 1, max = 100))]
+    pub auto_condense_context_percent: u8,
+    /// What the model is asked for, instead of the built-in prompt.
+    pub custom_condensing_prompt: Option<String>,
+    /// Another model or API for summaries.
+    pub condensing_provider: Option<Provider>,
+    /// The share by profile: 50 to 100, or -1 for the one above.
+    pub profile_thresholds: BTreeMap<String, i64>,
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        let engine = TokensConfig::default();
+        Self {
+            auto_condense_context: engine.auto_condense_context,
+            auto_condense_context_percent: engine.auto_condense_context_percent,
+            custom_condensing_prompt: None,
+            condensing_provider: None,
+            profile_thresholds: engine.profile_thresholds,
+        }
+    }
+}
+
+/// A valid configuration, and what is odd about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// What it says.
+    pub config: Config,
+    /// What works, but probably not as meant.
+    pub warnings: Vec<Problem>,
+}
+
+impl Config {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, or [`Problems`]: everything that is wrong with it.
+    pub fn load(path: &Path) -> anyhow::Result<Checked> {
+        let name = path.display().to_string();
+        let bytes = read_file(path, MAX_BYTES).with_context(|| name.clone())?;
+        let checked = match std::str::from_utf8(&bytes) {
+            Ok(text) => Self::parse(text),
+            Err(error) => Err(vec![not_utf8(&bytes[..error.valid_up_to()])]),
+        };
+        checked.map_err(|problems| Problems { file: name, problems }.into())
+    }
+
+    /// Reads a text.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with it, by line.
+    pub fn parse(text: &str) -> Result<Checked, Vec<Problem>> {
+        let tree = tree::parse(text).map_err(|problem| vec![problem])?;
+        walk::walk(&tree)
+    }
+
+    /// The settings of the message window; the full block wins over the shorthand.
+    #[must_use]
+    pub fn messages(&self) -> MessagesConfig {
+        let default = MessagesConfig::default();
+        let Conversation { max_messages, summarize_on_trim, preserve_first_n, preserve_last_n } =
+            self.execution.conversation;
+        MessagesConfig {
+            max_messages: max_messages.or(self.execution.max_conversation_messages).unwrap_or(default.max_messages),
+            preserve_first_n: preserve_first_n.unwrap_or(default.preserve_first_n),
+            preserve_last_n: preserve_last_n.unwrap_or(default.preserve_last_n),
+            summarize_on_trim: summarize_on_trim.unwrap_or(default.summarize_on_trim),
+        }
+    }
+
+    /// The settings of the token window.
+    #[must_use]
+    pub fn tokens(&self) -> TokensConfig {
+        TokensConfig {
+            total_tokens: None,
+            auto_condense_context: self.context.auto_condense_context,
+            auto_condense_context_percent: self.context.auto_condense_context_percent,
+            profile_thresholds: self.context.profile_thresholds.clone(),
+            current_profile_id: self.profile.clone(),
+        }
+    }
+}
+
+fn not_utf8(valid: &[u8]) -> Problem {
+    let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
+    Problem { line, path: String::new(), message: "not UTF-8 text".to_owned() }
+}
+
+#[cfg(test)]
+mod tests;

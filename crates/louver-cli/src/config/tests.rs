@@ -1,0 +1,142 @@
+use super::{Config, Problem, ProviderKind, schema};
+use louver::policy::{MessagesConfig, TokensConfig};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+const EXAMPLE: &str = include_str!("../../../../examples/config.yml");
+
+fn parse(text: &str) -> Config {
+    Config::parse(text).unwrap().config
+}
+
+fn problems(text: &str) -> Vec<String> {
+    Config::parse(text).unwrap_err().iter().map(Problem::to_string).collect()
+}
+
+/// The example with its commented-out keys switched on: a `#` without a space behind it.
+fn whole_example() -> String {
+    let switched_on = EXAMPLE.lines().map(|line| {
+        let text = line.trim_start();
+        match text.strip_prefix('#') {
+            Some(key) if key.starts_with(char::is_alphabetic) => line.replacen('#', "", 1),
+            _ => line.to_owned(),
+        }
+    });
+    switched_on.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_example_says_what_holds_without_it() {
+    let (example, nothing) = (parse(EXAMPLE), Config::default());
+    assert_eq!(example.messages(), MessagesConfig::default());
+    assert_eq!(example.tokens(), TokensConfig::default());
+    assert_eq!(example.policy.as_deref(), Some("messages"));
+    assert_eq!((example.provider, example.profile), (nothing.provider, nothing.profile));
+    assert_eq!(example.context, nothing.context);
+    assert_eq!(example.execution.max_iterations, nothing.execution.max_iterations);
+}
+
+#[test]
+fn the_example_shows_every_key_of_the_schema() {
+    let whole = whole_example();
+    let provider = parse(&whole).provider.unwrap();
+    assert_eq!(
+        (provider.kind, provider.api_key_env.as_deref()),
+        (ProviderKind::AnthropicApi, Some("ANTHROPIC_API_KEY"))
+    );
+    let mut keys = BTreeSet::new();
+    collect_keys(&schema(), &mut keys);
+    for key in &keys {
+        assert!(whole.contains(&format!("{key}:")), "the example does not show `{key}`");
+    }
+}
+
+fn collect_keys(schema: &Value, keys: &mut BTreeSet<String>) {
+    if let Some(properties) = schema["properties"].as_object() {
+        keys.extend(properties.keys().cloned());
+        assert_eq!(schema["additionalProperties"], Value::Bool(false));
+    }
+    for definition in schema["$defs"].as_object().into_iter().flat_map(|defs| defs.values()) {
+        collect_keys(definition, keys);
+    }
+}
+
+#[test]
+fn the_schema_and_the_walker_know_the_same_keys() {
+    let mut keys = BTreeSet::new();
+    collect_keys(&schema(), &mut keys);
+    let said =
+        problems("q: 1\nprovider: {type: sandbox, q: 1}\nexecution: {q: 1, conversation: {q: 1}}\ncontext: {q: 1}");
+    let listed = said.iter().filter_map(|line| line.split_once("expected ")).flat_map(|(_, keys)| keys.split(", "));
+    assert_eq!(listed.map(str::to_owned).collect::<BTreeSet<_>>(), keys);
+}
+
+#[test]
+fn the_full_block_wins_over_the_shorthand() {
+    let short = parse("execution: {max_conversation_messages: 7}").messages();
+    assert_eq!(short, MessagesConfig { max_messages: 7, ..MessagesConfig::default() });
+    let both = parse("execution: {max_conversation_messages: 7, conversation: {max_messages: 9}}").messages();
+    assert_eq!(both.max_messages, 9);
+    let beside = parse("execution: {max_conversation_messages: 7, conversation: {preserve_last_n: 2}}").messages();
+    assert_eq!((beside.max_messages, beside.preserve_last_n), (7, 2));
+}
+
+#[test]
+fn the_page_of_the_specification_is_valid() {
+    let config = parse(
+        "policy: both
+provider: { type: anthropic-api, model: claude-sonnet-5-5, base_url: 'https://a.example', api_key_env: ANTHROPIC_API_KEY }
+execution:
+  max_iterations: 50
+  max_conversation_messages: 100      # shorthand
+  conversation:                       # full form
+    max_messages: 100
+    summarize_on_trim: true
+    preserve_first_n: 1
+    preserve_last_n: 20
+context:                              # the token window
+  auto_condense_context: true
+  auto_condense_context_percent: 75
+  custom_condensing_prompt: null
+  condensing_provider: { type: openai-api, model: gpt-5 }
+  profile_thresholds: { code: 60, chat: 80, default: -1 }
+profile: code",
+    );
+    let tokens = config.tokens();
+    assert_eq!(louver::policy::effective_threshold(&tokens), (60, None));
+    assert!(tokens.auto_condense_context && config.messages().summarize_on_trim);
+    assert_eq!(config.context.condensing_provider.unwrap().kind, ProviderKind::OpenaiApi);
+}
+
+#[test]
+fn everything_wrong_is_told_at_once_by_line() {
+    let said = problems("context:\n  auto_condense_context_percent: 101\nexecution:\n  max_iterations: 0\npolicy: 3\n");
+    assert_eq!(
+        said,
+        [
+            "2: context.auto_condense_context_percent: 101 is out of range: 1 to 100",
+            "4: execution.max_iterations: 0 is out of range: at least 1",
+            "5: policy: expected text, found a whole number",
+        ]
+    );
+}
+
+#[test]
+fn an_empty_file_and_empty_blocks_say_nothing() {
+    assert_eq!(parse(""), Config::default());
+    assert_eq!(parse("# only a comment\n"), Config::default());
+    assert_eq!(parse("execution:\ncontext:\nprovider:\n"), Config::default());
+}
+
+#[test]
+fn a_threshold_that_will_not_hold_is_a_warning() {
+    let checked = Config::parse("context:\n  profile_thresholds:\n    code: 30\n    chat: -1\n").unwrap();
+    let warnings: Vec<_> = checked.warnings.iter().map(|problem| (problem.line, problem.path.as_str())).collect();
+    assert_eq!(warnings, [(3, "context.profile_thresholds.code")]);
+}
+
+#[test]
+fn a_secret_in_the_wrong_place_is_not_repeated() {
+    let said = problems("provider: {type: sandbox, api_key_env: sk-very-secret, api_key: sk-very-secret}").join("\n");
+    assert!(said.contains("provider.api_key_env") && !said.contains("secret"), "{said}");
+}

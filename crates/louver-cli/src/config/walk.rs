@@ -1,0 +1,285 @@
+//! From a tree to a configuration, collecting everything that is wrong on the way.
+
+use super::tree::{Entry, Node, Value};
+use super::{Checked, Config, Context, Conversation, Execution, Problem, Provider, ProviderKind};
+use louver::policy::{MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD, TABLE};
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+/// Every key of the top level.
+const TOP: &[&str] = &["policy", "provider", "execution", "context", "profile"];
+/// Every key of a provider.
+const PROVIDER: &[&str] = &["type", "model", "base_url", "api_key_env"];
+/// Every key of `execution`.
+const EXECUTION: &[&str] = &["max_iterations", "max_conversation_messages", "conversation"];
+/// Every key of `execution.conversation`.
+const CONVERSATION: &[&str] = &["max_messages", "summarize_on_trim", "preserve_first_n", "preserve_last_n"];
+/// Every key of `context`.
+const CONTEXT: &[&str] = &[
+    "auto_condense_context",
+    "auto_condense_context_percent",
+    "custom_condensing_prompt",
+    "condensing_provider",
+    "profile_thresholds",
+];
+
+/// Reads a configuration out of a tree.
+pub(super) fn walk(tree: &Node) -> Result<Checked, Vec<Problem>> {
+    let mut walk = Walk::default();
+    let config = walk.config(tree);
+    walk.problems.sort();
+    walk.warnings.sort();
+    if walk.problems.is_empty() { Ok(Checked { config, warnings: walk.warnings }) } else { Err(walk.problems) }
+}
+
+#[derive(Debug, Default)]
+struct Walk {
+    problems: Vec<Problem>,
+    warnings: Vec<Problem>,
+}
+
+/// A block of keys that are known to belong here.
+#[derive(Debug)]
+struct Block<'t> {
+    line: usize,
+    path: String,
+    entries: BTreeMap<&'t str, &'t Entry>,
+}
+
+impl<'t> Block<'t> {
+    fn get(&self, key: &str) -> Option<&'t Node> {
+        self.entries.get(key).map(|entry| &entry.node)
+    }
+
+    fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+}
+
+impl Walk {
+    fn config(&mut self, tree: &Node) -> Config {
+        let top = self.block(tree, String::new(), TOP);
+        let names: Vec<_> = TABLE.iter().map(|row| row.name).collect();
+        Config {
+            policy: self.choice(&top, "policy", &names).map(|at| names[at].to_owned()),
+            provider: self.provider(&top, "provider"),
+            execution: self.execution(&top),
+            context: self.context(&top),
+            profile: self.text(&top, "profile"),
+        }
+    }
+
+    fn execution(&mut self, top: &Block<'_>) -> Execution {
+        let default = Execution::default();
+        let Some(block) = self.inner(top, "execution", EXECUTION) else {
+            return default;
+        };
+        let conversation = self.inner(&block, "conversation", CONVERSATION);
+        Execution {
+            max_iterations: self.whole(&block, "max_iterations", 1..=u32::MAX).unwrap_or(default.max_iterations),
+            max_conversation_messages: self.count(&block, "max_conversation_messages"),
+            conversation: conversation.map(|block| self.conversation(&block)).unwrap_or_default(),
+        }
+    }
+
+    fn conversation(&mut self, block: &Block<'_>) -> Conversation {
+        Conversation {
+            max_messages: self.count(block, "max_messages"),
+            summarize_on_trim: self.flag(block, "summarize_on_trim"),
+            preserve_first_n: self.count(block, "preserve_first_n"),
+            preserve_last_n: self.count(block, "preserve_last_n"),
+        }
+    }
+
+    fn context(&mut self, top: &Block<'_>) -> Context {
+        let default = Context::default();
+        let Some(block) = self.inner(top, "context", CONTEXT) else {
+            return default;
+        };
+        let percent = self.whole(&block, "auto_condense_context_percent", 1..=100);
+        let prompt = self.text(&block, "custom_condensing_prompt");
+        Context {
+            auto_condense_context: self.flag(&block, "auto_condense_context").unwrap_or(default.auto_condense_context),
+            auto_condense_context_percent: percent.unwrap_or(default.auto_condense_context_percent),
+            custom_condensing_prompt: prompt.filter(|text| !text.trim().is_empty()),
+            condensing_provider: self.provider(&block, "condensing_provider"),
+            profile_thresholds: self.thresholds(&block),
+        }
+    }
+
+    fn thresholds(&mut self, context: &Block<'_>) -> BTreeMap<String, i64> {
+        let Some(node) = context.get("profile_thresholds") else {
+            return BTreeMap::new();
+        };
+        let block = self.open_block(node, context.path_of("profile_thresholds"));
+        let mut thresholds = BTreeMap::new();
+        let keys: Vec<_> = block.entries.keys().copied().collect();
+        for key in keys {
+            let Some(threshold) = self.whole(&block, key, i64::MIN..=i64::MAX) else {
+                continue;
+            };
+            // The window uses the global threshold then, and says so; a file that does this is odd, not wrong.
+            if threshold != -1 && !(MIN_CONDENSE_THRESHOLD..=MAX_CONDENSE_THRESHOLD).contains(&threshold) {
+                let message = format!(
+                    "{threshold} is outside {MIN_CONDENSE_THRESHOLD} to {MAX_CONDENSE_THRESHOLD} (or -1): the global \
+                     threshold will be used"
+                );
+                let line = block.entries[key].line;
+                self.warnings.push(Problem { line, path: block.path_of(key), message });
+            }
+            thresholds.insert(key.to_owned(), threshold);
+        }
+        thresholds
+    }
+
+    fn provider(&mut self, parent: &Block<'_>, key: &str) -> Option<Provider> {
+        let block = self.inner(parent, key, PROVIDER)?;
+        let names = ProviderKind::ALL.map(ProviderKind::name);
+        let kind = self.choice(&block, "type", &names).map(|at| ProviderKind::ALL[at]);
+        if !block.entries.contains_key("type") {
+            self.problem(block.line, block.path_of("type"), format!("is missing: one of {}", names.join(", ")));
+        }
+        let model = self.text(&block, "model");
+        let base_url = self.text_that(&block, "base_url", is_url, "must start with http:// or https://");
+        let wants = "must be the name of an environment variable, not the key itself";
+        let api_key_env = self.text_that(&block, "api_key_env", is_variable, wants);
+        Some(Provider { kind: kind?, model, base_url, api_key_env })
+    }
+
+    /// A block whose keys are all known. Nothing at all is an empty block.
+    fn block<'t>(&mut self, node: &'t Node, path: String, known: &[&str]) -> Block<'t> {
+        let mut block = self.open_block(node, path);
+        let unknown: Vec<_> = block.entries.keys().copied().filter(|key| !known.contains(key)).collect();
+        for key in unknown {
+            if let Some(entry) = block.entries.remove(key) {
+                self.problem(entry.line, block.path_of(key), unknown_key(key, known));
+            }
+        }
+        block
+    }
+
+    /// A block with any keys.
+    fn open_block<'t>(&mut self, node: &'t Node, path: String) -> Block<'t> {
+        let mut block = Block { line: node.line, path, entries: BTreeMap::new() };
+        match &node.value {
+            Value::Null => {}
+            Value::Block(entries) => {
+                for entry in entries {
+                    if let Some(first) = block.entries.insert(&entry.key, entry) {
+                        let message = format!("stands here a second time; the first is on line {}", first.line);
+                        self.problem(entry.line, block.path_of(&entry.key), message);
+                    }
+                }
+            }
+            other => {
+                let path = block.path.clone();
+                self.problem(node.line, path, format!("expected a block of keys, found {}", other.kind()));
+            }
+        }
+        block
+    }
+
+    /// The block of a key. `None` if the key is not there or says `null`.
+    fn inner<'t>(&mut self, parent: &Block<'t>, key: &str, known: &[&str]) -> Option<Block<'t>> {
+        let node = parent.get(key).filter(|node| node.value != Value::Null)?;
+        let is_block = matches!(node.value, Value::Block(_));
+        let block = self.block(node, parent.path_of(key), known);
+        is_block.then_some(block)
+    }
+
+    fn flag(&mut self, block: &Block<'_>, key: &str) -> Option<bool> {
+        match &block.get(key)?.value {
+            Value::Bool(flag) => Some(*flag),
+            other => self.wrong_type(block, key, "true or false", other),
+        }
+    }
+
+    /// How many of something; 0 and up.
+    fn count(&mut self, block: &Block<'_>, key: &str) -> Option<usize> {
+        self.whole(block, key, 0..=usize::MAX)
+    }
+
+    fn whole<N>(&mut self, block: &Block<'_>, key: &str, range: RangeInclusive<N>) -> Option<N>
+    where
+        N: TryFrom<i128> + PartialOrd + Copy + ToString,
+    {
+        let number = match &block.get(key)?.value {
+            Value::Whole(number) => *number,
+            other => return self.wrong_type(block, key, "a whole number", other),
+        };
+        let fitting = N::try_from(number).ok().filter(|number| range.contains(number));
+        if fitting.is_none() {
+            let message = format!("{number} is out of range: {}", spoken_range(&range));
+            self.problem_at(block, key, message);
+        }
+        fitting
+    }
+
+    /// A text; `null` is as good as leaving the key out.
+    fn text(&mut self, block: &Block<'_>, key: &str) -> Option<String> {
+        match &block.get(key)?.value {
+            Value::Text(text) => Some(text.clone()),
+            Value::Null => None,
+            other => self.wrong_type(block, key, "text", other),
+        }
+    }
+
+    /// A text of some form. It is not repeated in the error: it may be a secret in the wrong place.
+    fn text_that(&mut self, block: &Block<'_>, key: &str, is_good: fn(&str) -> bool, wants: &str) -> Option<String> {
+        let text = self.text(block, key)?;
+        if !is_good(&text) {
+            self.problem_at(block, key, wants.to_owned());
+        }
+        Some(text)
+    }
+
+    /// The position of a text among the allowed ones.
+    fn choice(&mut self, block: &Block<'_>, key: &str, names: &[&str]) -> Option<usize> {
+        let text = self.text(block, key)?;
+        let at = names.iter().position(|name| *name == text);
+        if at.is_none() {
+            self.problem_at(block, key, format!("`{text}` is none of {}", names.join(", ")));
+        }
+        at
+    }
+
+    fn wrong_type<T>(&mut self, block: &Block<'_>, key: &str, expected: &str, found: &Value) -> Option<T> {
+        self.problem_at(block, key, format!("expected {expected}, found {}", found.kind()));
+        None
+    }
+
+    fn problem_at(&mut self, block: &Block<'_>, key: &str, message: String) {
+        let line = block.entries.get(key).map_or(block.line, |entry| entry.line);
+        self.problem(line, block.path_of(key), message);
+    }
+
+    fn problem(&mut self, line: usize, path: String, message: String) {
+        self.problems.push(Problem { line, path, message });
+    }
+}
+
+fn unknown_key(key: &str, known: &[&str]) -> String {
+    if key == "api_key" && known.contains(&"api_key_env") {
+        return "unknown key: keys are read from the environment, name the variable in api_key_env".to_owned();
+    }
+    let alike = known.iter().map(|name| (strsim::jaro_winkler(key, name), *name));
+    match alike.max_by(|a, b| a.0.total_cmp(&b.0)) {
+        Some((likeness, name)) if likeness > 0.85 => format!("unknown key, did you mean {name}?"),
+        _ => format!("unknown key: expected {}", known.join(", ")),
+    }
+}
+
+fn spoken_range<N: ToString + PartialOrd + Copy + TryFrom<i128>>(range: &RangeInclusive<N>) -> String {
+    let (start, end) = (range.start().to_string(), range.end().to_string());
+    if end.len() > 9 { format!("at least {start}") } else { format!("{start} to {end}") }
+}
+
+fn is_url(text: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| text.strip_prefix(scheme).is_some_and(|rest| !rest.is_empty()))
+}
+
+fn is_variable(text: &str) -> bool {
+    let mut letters = text.chars();
+    letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}

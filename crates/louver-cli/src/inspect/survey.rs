@@ -1,0 +1,351 @@
+//! The figures.
+
+use super::pins;
+use crate::window::Window;
+use louver::count::count_part;
+use louver::tokens::{Counter, Millitokens};
+use louver::unit::units_of;
+use louver::wire::{Body, MediaKind, Message, Part, PartKind, Role};
+use serde::{Serialize, Serializer};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Characters of a message that are enough to recognise it by.
+const PREVIEW_CHARS: usize = 120;
+
+/// Everything that `inspect` shows.
+#[derive(Debug, Serialize)]
+pub(crate) struct Survey {
+    pub(crate) format: String,
+    pub(crate) model: Option<String>,
+    pub(crate) counter: CounterUsed,
+    pub(crate) context_window: Option<u64>,
+    /// The window less buffer and reply, where that leaves anything.
+    pub(crate) allowed_tokens: Option<u64>,
+    /// What a fill of 1 stands for.
+    fill_of: &'static str,
+    pub(crate) policy: String,
+    #[serde(skip)]
+    pub(crate) pinned: String,
+    /// System and tools, which stand before the first message.
+    pub(crate) overhead: Vec<Outer>,
+    pub(crate) messages: Vec<Row>,
+    pub(crate) units: usize,
+    #[serde(serialize_with = "by_category")]
+    pub(crate) totals: Vec<Total>,
+    pub(crate) total_tokens: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct CounterUsed {
+    pub(crate) name: String,
+    pub(crate) stated_error: f64,
+}
+
+/// Something that every request pays besides its messages.
+#[derive(Debug, Serialize)]
+pub(crate) struct Outer {
+    pub(crate) name: &'static str,
+    pub(crate) tokens: u64,
+    pub(crate) cumulative_tokens: u64,
+}
+
+/// One message.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    pub(crate) index: usize,
+    pub(crate) role: Role,
+    pub(crate) parts: Vec<Piece>,
+    pub(crate) tokens: u64,
+    pub(crate) cumulative_tokens: u64,
+    /// How full the window is after it.
+    fill: f64,
+    /// The number of the unit it belongs to.
+    pub(crate) unit: usize,
+    pub(crate) pinned: bool,
+    #[serde(skip)]
+    pub(crate) place: Place,
+    /// What it starts with.
+    #[serde(skip)]
+    pub(crate) preview: String,
+}
+
+/// Where a message stands in its unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Alone,
+    First,
+    Middle,
+    Last,
+}
+
+/// One part of a message, or several alike.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Piece {
+    pub(crate) kind: &'static str,
+    /// The tool that is called or answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+    pub(crate) count: usize,
+}
+
+/// What one category costs.
+#[derive(Debug)]
+pub(crate) struct Total {
+    pub(crate) category: Category,
+    pub(crate) tokens: u64,
+}
+
+/// What tokens are spent on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Category {
+    System,
+    Tools,
+    UserText,
+    AssistantText,
+    Thinking,
+    ToolCalls,
+    ToolResults,
+    Media,
+    Other,
+}
+
+impl Category {
+    const ALL: [Self; 9] = [
+        Self::System,
+        Self::Tools,
+        Self::UserText,
+        Self::AssistantText,
+        Self::Thinking,
+        Self::ToolCalls,
+        Self::ToolResults,
+        Self::Media,
+        Self::Other,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Tools => "tools",
+            Self::UserText => "user text",
+            Self::AssistantText => "assistant text",
+            Self::Thinking => "thinking",
+            Self::ToolCalls => "tool calls",
+            Self::ToolResults => "tool results",
+            Self::Media => "media",
+            Self::Other => "other",
+        }
+    }
+
+    fn of(role: Role, part: &Part) -> Self {
+        match (part.kind, role) {
+            (PartKind::Media(_), _) => Self::Media,
+            (PartKind::ToolCall | PartKind::ServerToolCall, _) => Self::ToolCalls,
+            (PartKind::ToolResult | PartKind::ServerToolResult, _) => Self::ToolResults,
+            (PartKind::Thinking, _) => Self::Thinking,
+            (PartKind::Text, _) if part.nested => Self::ToolResults,
+            (PartKind::Text, Role::System | Role::Developer) => Self::System,
+            (PartKind::Text, Role::User) => Self::UserText,
+            (PartKind::Text, Role::Assistant) => Self::AssistantText,
+            (PartKind::Text, Role::Tool) => Self::ToolResults,
+            (PartKind::Compaction | PartKind::Reference | PartKind::Other, _) => Self::Other,
+        }
+    }
+}
+
+/// Sums by category.
+#[derive(Debug, Default)]
+struct Sums([Millitokens; Category::ALL.len()]);
+
+impl Sums {
+    fn add(&mut self, category: Category, amount: Millitokens) {
+        self.0[category as usize] += amount;
+    }
+
+    fn total(&self) -> Millitokens {
+        self.0.iter().sum()
+    }
+
+    /// Whole tokens that add up: each category is the step between two rounded running sums.
+    fn totals(&self) -> Vec<Total> {
+        let mut running = Millitokens::ZERO;
+        let total = |category: Category| {
+            let before = running.ceil_tokens();
+            running += self.0[category as usize];
+            Total { category, tokens: running.ceil_tokens() - before }
+        };
+        let is_shown = |total: &Total| total.category != Category::Other || total.tokens > 0;
+        Category::ALL.into_iter().map(total).filter(is_shown).collect()
+    }
+}
+
+impl Survey {
+    /// Counts everything once.
+    pub(crate) fn of(body: &Body, window: &Window) -> Self {
+        let mut sums = Sums::default();
+        let overhead = outer(body, &*window.counter, &mut sums);
+        let units: Vec<_> = units_of(body.format(), body.messages().iter().map(|message| &**message)).collect();
+        let pins = pins::pins(window, &units, body);
+        let mut tools = HashMap::new();
+        let mut messages = Vec::with_capacity(body.messages().len());
+        for (unit, range) in units.iter().enumerate() {
+            for index in range.clone() {
+                let message = &*body.messages()[index];
+                let tokens = count(message, &*window.counter, &mut sums);
+                messages.push(Row {
+                    index,
+                    role: message.shape().role,
+                    parts: pieces(message, &mut tools),
+                    tokens,
+                    cumulative_tokens: sums.total().ceil_tokens(),
+                    fill: 0.0,
+                    unit,
+                    pinned: pins[index],
+                    place: place(index, range),
+                    preview: preview(message),
+                });
+            }
+        }
+        let mut survey = Self {
+            format: body.format().to_string(),
+            model: window.model_name.clone(),
+            counter: CounterUsed {
+                name: window.counter.name().to_owned(),
+                stated_error: window.counter.stated_error(),
+            },
+            context_window: window.limit.map(|limit| limit.context_window),
+            allowed_tokens: window.limit.and_then(|limit| Some(limit.budget().ok()?.allowed_tokens())),
+            fill_of: if window.limit.is_some() { "context_window" } else { "total" },
+            policy: window.policy.name.to_owned(),
+            pinned: pins::spoken(window),
+            overhead,
+            messages,
+            units: units.len(),
+            totals: sums.totals(),
+            total_tokens: sums.total().ceil_tokens(),
+        };
+        let full = survey.full();
+        survey.messages.iter_mut().for_each(|row| row.fill = share(row.cumulative_tokens, full));
+        survey
+    }
+
+    /// What a full bar stands for.
+    pub(crate) fn full(&self) -> u64 {
+        self.context_window.unwrap_or(self.total_tokens).max(1)
+    }
+}
+
+/// A share to four digits.
+#[expect(clippy::cast_precision_loss, reason = "a figure for people, not for sums")]
+fn share(tokens: u64, full: u64) -> f64 {
+    (tokens as f64 / full as f64 * 10_000.0).round() / 10_000.0
+}
+
+fn by_category<S: Serializer>(totals: &[Total], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(totals.iter().map(|total| (total.category, total.tokens)))
+}
+
+/// System prompt and tool definitions.
+fn outer(body: &Body, counter: &dyn Counter, sums: &mut Sums) -> Vec<Outer> {
+    let system: Millitokens = body.system_texts().iter().map(|text| counter.text(text)).sum();
+    let tools = body.tools_json().map_or(Millitokens::ZERO, |json| counter.text(&json));
+    let mut rows = Vec::new();
+    for (name, category, amount) in [("system", Category::System, system), ("tools", Category::Tools, tools)] {
+        if amount > Millitokens::ZERO {
+            sums.add(category, amount);
+            let cumulative_tokens = sums.total().ceil_tokens();
+            rows.push(Outer { name, tokens: amount.ceil_tokens(), cumulative_tokens });
+        }
+    }
+    rows
+}
+
+fn count(message: &Message, counter: &dyn Counter, sums: &mut Sums) -> u64 {
+    let shape = message.shape();
+    let mut own = Millitokens::ZERO;
+    for part in &shape.parts {
+        let amount = count_part(counter, message, part);
+        sums.add(Category::of(shape.role, part), amount);
+        own += amount;
+    }
+    own.ceil_tokens()
+}
+
+fn place(index: usize, unit: &Range<usize>) -> Place {
+    match (index == unit.start, index + 1 == unit.end) {
+        (true, true) => Place::Alone,
+        (true, false) => Place::First,
+        (false, false) => Place::Middle,
+        (false, true) => Place::Last,
+    }
+}
+
+/// What a message holds, parts alike together. `tools` remembers who was called, by id.
+fn pieces(message: &Message, tools: &mut HashMap<String, String>) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for part in message.shape().parts.iter().filter(|part| !is_inside(part)) {
+        let kind = kind(part);
+        let name = tool_name(message, part, tools);
+        match pieces.iter_mut().find(|piece| piece.kind == kind && piece.name == name) {
+            Some(piece) => piece.count += 1,
+            None => pieces.push(Piece { kind, name, count: 1 }),
+        }
+    }
+    pieces
+}
+
+/// The text of a tool result belongs to it; a picture in it is worth telling.
+fn is_inside(part: &Part) -> bool {
+    part.nested && !matches!(part.kind, PartKind::Media(_))
+}
+
+fn kind(part: &Part) -> &'static str {
+    match part.kind {
+        PartKind::Text => "text",
+        PartKind::ToolCall => "call",
+        PartKind::ToolResult if part.is_error => "error",
+        PartKind::ToolResult => "result",
+        PartKind::ServerToolCall => "server call",
+        PartKind::ServerToolResult => "server result",
+        PartKind::Thinking => "thinking",
+        PartKind::Media(MediaKind::Image) => "image",
+        PartKind::Media(MediaKind::Audio) => "audio",
+        PartKind::Media(MediaKind::Document) => "document",
+        PartKind::Compaction => "compaction",
+        PartKind::Reference => "reference",
+        PartKind::Other => "other",
+    }
+}
+
+fn tool_name(message: &Message, part: &Part, tools: &mut HashMap<String, String>) -> Option<String> {
+    let own = message.name_of(part).into_owned();
+    let id = message.id_of(part).into_owned();
+    match part.kind {
+        PartKind::ToolCall | PartKind::ServerToolCall => {
+            tools.insert(id, own.clone());
+            Some(own)
+        }
+        PartKind::ToolResult | PartKind::ServerToolResult if own.is_empty() => tools.get(&id).cloned(),
+        PartKind::ToolResult | PartKind::ServerToolResult => Some(own),
+        _ => None,
+    }
+    .filter(|name| !name.is_empty())
+}
+
+/// What people recognise a message by: its words, else its first call's arguments, else its first result.
+fn preview(message: &Message) -> String {
+    let parts = &message.shape().parts;
+    let words = parts.iter().find(|part| part.kind == PartKind::Text && !part.nested && !part.blank);
+    let call = || parts.iter().find(|part| part.kind == PartKind::ToolCall);
+    let result = || parts.iter().find(|part| part.chars > 0 && part.kind != PartKind::Thinking);
+    let Some(part) = words.or_else(call).or_else(result) else {
+        return String::new();
+    };
+    let text = message.text_of(part);
+    let start: String = text.chars().take(PREVIEW_CHARS * 4).collect();
+    // A ruler of `=====` tells nothing.
+    let is_ruler = |word: &&str| !word.contains(char::is_alphanumeric) && word.len() > 3;
+    let words: Vec<&str> = start.split_whitespace().skip_while(is_ruler).collect();
+    words.join(" ").chars().take(PREVIEW_CHARS).collect()
+}

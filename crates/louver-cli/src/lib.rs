@@ -1,0 +1,23 @@
+//! The command line of Louver, in three steps, each a file.
+//!
+//! | step | file | what it does |
+//! |---|---|---|
+//! | 1 | `typed.rs` | what was typed |
+//! | 2 | `meaning.rs` | what it means: validated, put together with the configuration, nothing has happened yet |
+//! | 3 | `run/` | does it, a file per command |
+//!
+//! Only `printer.rs` prints, only `input.rs` and `output.rs` touch conversations on disk. The whole program is a
+//! function of its arguments and streams, so tests run it in their own process.
+
+pub mod config;
+mod input;
+mod inspect;
+mod meaning;
+mod output;
+mod printer;
+mod run;
+mod typed;
+mod window;
+
+pub use printer::Colors;
+pub use run::{Exit, Streams, run};

@@ -1,0 +1,27 @@
+//! The binary `louver`.
+
+use anstream::{AutoStream, ColorChoice};
+use louver_cli::{Colors, Streams, run};
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
+    let colors = Colors {
+        out: AutoStream::choice(&stdout) != ColorChoice::Never,
+        err: AutoStream::choice(&stderr) != ColorChoice::Never,
+    };
+    let exit = run(
+        std::env::args_os(),
+        Streams {
+            stdin_is_terminal: stdin.is_terminal(),
+            stdout_is_terminal: stdout.is_terminal(),
+            columns: terminal_size::terminal_size().map(|(width, _)| width.0.into()),
+            colors,
+            stdin: &mut stdin.lock(),
+            stdout: &mut io::BufWriter::new(stdout.lock()) as &mut dyn Write,
+            stderr: &mut stderr.lock(),
+        },
+    );
+    ExitCode::from(exit.code())
+}

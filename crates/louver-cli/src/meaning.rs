@@ -1,0 +1,217 @@
+//! Step two: what it means. Everything is validated here and nothing has happened yet.
+
+use crate::config::Config;
+use crate::input::{Input, Source};
+use crate::typed::{self, Command, Typed};
+use crate::window::{WindowChoice, counts_messages, has_token_window};
+use louver::policy::Row;
+use louver_replay::{DEFAULT_POLICIES, Options};
+use std::path::{Path, PathBuf};
+
+/// The policy that decides where nobody names one.
+const DEFAULT_POLICY: &str = "messages";
+
+/// A command that can be run.
+#[derive(Debug)]
+pub(crate) enum Meaning {
+    Trim(Trim),
+    Check(Check),
+    Repair(Repair),
+    Inspect(Inspect),
+    Replay(Replay),
+    Completions(clap_complete::Shell),
+    ConfigCheck(PathBuf),
+    ConfigSchema,
+}
+
+#[derive(Debug)]
+pub(crate) struct Trim {
+    pub(crate) input: Input,
+    pub(crate) window: WindowChoice,
+    pub(crate) output: Option<PathBuf>,
+    pub(crate) report: Option<PathBuf>,
+    pub(crate) explain: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Check {
+    pub(crate) input: Input,
+    pub(crate) output: Option<PathBuf>,
+    pub(crate) json: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Repair {
+    pub(crate) input: Input,
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inspect {
+    pub(crate) input: Input,
+    pub(crate) window: WindowChoice,
+    pub(crate) output: Option<PathBuf>,
+    /// `None` leaves it to the terminal, 0 shows all.
+    pub(crate) limit: Option<usize>,
+    pub(crate) json: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Replay {
+    pub(crate) paths: Vec<PathBuf>,
+    pub(crate) options: Options,
+    /// A request to explain instead, counted from 1.
+    pub(crate) explain: Option<usize>,
+    pub(crate) json: Option<PathBuf>,
+    pub(crate) html: Option<PathBuf>,
+}
+
+/// The configuration file that has to be read before the rest can be understood.
+pub(crate) fn config_path(typed: &Typed) -> Option<&Path> {
+    match &typed.command {
+        Command::Trim(trim) => trim.window.config.as_deref(),
+        Command::Inspect(inspect) => inspect.window.config.as_deref(),
+        _ => None,
+    }
+}
+
+/// Puts flags and configuration together.
+pub(crate) fn meaning(typed: Typed, config: Option<&Config>) -> anyhow::Result<Meaning> {
+    Ok(match typed.command {
+        Command::Trim(trim) => Meaning::Trim(Trim {
+            input: input(trim.input),
+            window: window(trim.window, config)?,
+            output: output(trim.output),
+            report: trim.report,
+            explain: trim.explain,
+        }),
+        Command::Check(check) => {
+            Meaning::Check(Check { input: input(check.input), output: output(check.output), json: check.json })
+        }
+        Command::Repair(repair) => {
+            Meaning::Repair(Repair { input: input(repair.input), output: output(repair.output) })
+        }
+        Command::Inspect(inspect) => Meaning::Inspect(Inspect {
+            input: input(inspect.input),
+            window: window(inspect.window, config)?,
+            output: output(inspect.output),
+            limit: inspect.limit,
+            json: inspect.json,
+        }),
+        Command::Replay(replay) => Meaning::Replay(self::replay(replay)?),
+        Command::Completions(completions) => Meaning::Completions(completions.shell),
+        Command::Config(typed::Config::Check(check)) => Meaning::ConfigCheck(check.file),
+        Command::Config(typed::Config::Schema(_)) => Meaning::ConfigSchema,
+    })
+}
+
+fn replay(typed: typed::Replay) -> anyhow::Result<Replay> {
+    let explain = typed.explain.map(usize::try_from).transpose()?;
+    let names: Vec<&str> = typed.policy.iter().map(|row| row.name).collect();
+    let names = if names.is_empty() { DEFAULT_POLICIES.to_vec() } else { names };
+    let options = Options {
+        model: typed.model,
+        context_window: typed.context_window,
+        max_output: typed.max_output,
+        counter: typed.counter,
+        overhead: typed.overhead,
+        cache_prices: typed.prices,
+        gap_seconds: typed.gap,
+        cold_every: typed.cold_every,
+        timings: typed.timings,
+        ..Options::of_policies(&names)?
+    };
+    Ok(Replay { paths: typed.paths, options, explain, json: typed.json, html: typed.html })
+}
+
+fn input(typed: typed::Input) -> Input {
+    Input { source: Source::of(typed.path), format: typed.format, max_bytes: typed.max_bytes }
+}
+
+/// `-o -` is stdout.
+fn output(typed: typed::Output) -> Option<PathBuf> {
+    typed.path.filter(|path| path.as_os_str() != "-")
+}
+
+/// Flags beat the configuration, which beats the defaults.
+fn window(typed: typed::Window, config: Option<&Config>) -> anyhow::Result<WindowChoice> {
+    let configured_policy = config.and_then(|config| config.policy.as_deref());
+    let policy = match typed.policy {
+        Some(row) => row,
+        None => Row::find(configured_policy.unwrap_or(DEFAULT_POLICY))?,
+    };
+    let idle_flags = idle_flags(policy, &typed);
+    let mut messages = config.map(Config::messages).unwrap_or_default();
+    let mut tokens = config.map(Config::tokens).unwrap_or_default();
+    set(&mut messages.max_messages, typed.max_messages);
+    set(&mut messages.preserve_first_n, typed.preserve_first);
+    set(&mut messages.preserve_last_n, typed.preserve_last);
+    tokens.total_tokens = typed.total_tokens;
+    tokens.current_profile_id = typed.profile.or(tokens.current_profile_id);
+    Ok(WindowChoice {
+        policy,
+        messages,
+        tokens,
+        model: typed.model,
+        configured_model: config.and_then(|config| config.provider.as_ref()?.model.clone()),
+        context_window: typed.context_window,
+        max_output: typed.max_output,
+        counter: typed.counter,
+        idle_flags,
+    })
+}
+
+fn set<T>(setting: &mut T, flag: Option<T>) {
+    if let Some(value) = flag {
+        *setting = value;
+    }
+}
+
+/// Flags that the policy does not look at.
+fn idle_flags(policy: &Row, typed: &typed::Window) -> Vec<&'static str> {
+    let counts_messages = counts_messages(policy);
+    let has_token_window = has_token_window(policy);
+    let flags = [
+        ("--max-messages", typed.max_messages.is_some() && !counts_messages),
+        ("--preserve-first", typed.preserve_first.is_some() && !counts_messages),
+        ("--preserve-last", typed.preserve_last.is_some() && !counts_messages),
+        ("--context-window", typed.context_window.is_some() && !policy.needs_budget),
+        ("--max-output", typed.max_output.is_some() && !policy.needs_budget),
+        ("--total-tokens", typed.total_tokens.is_some() && !has_token_window),
+        ("--profile", typed.profile.is_some() && !has_token_window),
+    ];
+    flags.into_iter().filter(|(_, is_idle)| *is_idle).map(|(flag, _)| flag).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Meaning, meaning};
+    use crate::config::Config;
+    use crate::typed::Typed;
+    use clap::Parser;
+
+    fn trim(arguments: &str, config: &str) -> super::Trim {
+        let typed = Typed::try_parse_from(format!("louver trim {arguments}").split_whitespace()).unwrap();
+        match meaning(typed, Some(&Config::parse(config).unwrap().config)).unwrap() {
+            Meaning::Trim(trim) => trim,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn flags_beat_the_configuration() {
+        let config = "policy: both\nprofile: code\nexecution: {conversation: {max_messages: 40, preserve_last_n: 7}}";
+        let window = trim("--max-messages 9 --profile chat", config).window;
+        assert_eq!((window.policy.name, window.messages.max_messages), ("both", 9));
+        assert_eq!((window.messages.preserve_last_n, window.messages.preserve_first_n), (7, 1));
+        assert_eq!(window.tokens.current_profile_id.as_deref(), Some("chat"));
+        assert_eq!(trim("--policy tokens", config).window.policy.name, "tokens");
+    }
+
+    #[test]
+    fn flags_without_effect_are_known() {
+        assert_eq!(trim("--policy tokens --max-messages 3", "").window.idle_flags, ["--max-messages"]);
+        assert_eq!(trim("--context-window 9", "").window.idle_flags, ["--context-window"]);
+        assert!(trim("--policy both --context-window 9 --preserve-first 1", "").window.idle_flags.is_empty());
+    }
+}

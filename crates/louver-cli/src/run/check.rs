@@ -1,0 +1,66 @@
+//! `louver check`: is this history legal?
+
+use super::{Deliverable, Exit, Shell};
+use crate::meaning::Check;
+use crate::printer::{plural, safe};
+use anstyle::{AnsiColor, Style};
+use louver::legality;
+use louver::wire::{Body, Violation};
+use std::fmt::Write;
+
+const PATH: Style = Style::new().bold();
+const RULE: Style = AnsiColor::Yellow.on_default();
+
+/// What `--json` prints of a violation.
+#[derive(Debug, serde::Serialize)]
+struct Finding<'v> {
+    path: String,
+    rule: &'v str,
+    index: usize,
+    message: &'v str,
+}
+
+pub(super) fn run(job: &Check, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    let body = job.input.read(&mut shell.stdin)?;
+    shell.warn_if_ambiguous(&body);
+    let violations = legality::check(&body);
+    if job.json {
+        shell.deliver(Deliverable::Json(&json(&body, &violations)?), job.output.as_deref())?;
+    } else {
+        shell.deliver(Deliverable::Text(&lines(&body, &violations)), job.output.as_deref())?;
+    }
+    let source = safe(&job.input.source.to_string());
+    let messages = plural(body.messages().len(), "message");
+    let format = body.format();
+    if violations.is_empty() {
+        shell.printer.note(&format!("{source}: legal ({format}, {messages})"));
+        return Ok(Exit::Done);
+    }
+    let count = plural(violations.len(), "violation");
+    shell.printer.note(&format!("{source}: {count} ({format}, {messages}); louver repair makes it legal"));
+    Ok(Exit::Finding)
+}
+
+fn lines(body: &Body, violations: &[Violation]) -> String {
+    let mut text = String::new();
+    for violation in violations {
+        let path = safe(&violation.path(body.history_path()));
+        let (rule, message) = (violation.rule, safe(&violation.message));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{PATH}{path}{PATH:#}: {RULE}{rule}{RULE:#}: {message}");
+    }
+    text
+}
+
+fn json(body: &Body, violations: &[Violation]) -> anyhow::Result<String> {
+    let finding = |violation: &Violation| -> anyhow::Result<String> {
+        Ok(serde_json::to_string(&Finding {
+            path: violation.path(body.history_path()),
+            rule: violation.rule,
+            index: violation.index,
+            message: &violation.message,
+        })?)
+    };
+    let findings: Vec<String> = violations.iter().map(finding).collect::<Result<_, _>>()?;
+    Ok(if findings.is_empty() { "[]\n".to_owned() } else { format!("[\n{}\n]\n", findings.join(",\n")) })
+}

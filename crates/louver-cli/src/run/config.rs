@@ -1,0 +1,21 @@
+//! `louver config`: check a configuration file, or print its schema.
+
+use super::{Exit, Shell};
+use crate::config;
+use crate::printer::safe;
+use std::path::Path;
+
+pub(super) fn check(path: &Path, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    let config = shell.load(path)?;
+    let policy = config.policy.as_deref().unwrap_or("not set");
+    let name = safe(&path.display().to_string());
+    shell.printer.note(&format!("{name}: valid (policy: {policy})"));
+    Ok(Exit::Done)
+}
+
+pub(super) fn schema(shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    let mut text = serde_json::to_string_pretty(&config::schema())?;
+    text.push('\n');
+    shell.printer.data(text.as_bytes())?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,156 @@
+//! `trim --explain`: a decision in plain words.
+
+use crate::printer::{grouped, plural};
+use crate::window::{Window, counts_messages};
+use louver::plan::Trigger;
+use louver::report::{Action, Report};
+use louver::tokens::Counter;
+use louver::unit::units_of;
+use louver::wire::Body;
+
+/// One paragraph: what it is, which limits hold, why something was cut or not, what was left out.
+pub(super) fn explain(body: &Body, window: &Window, report: &Report) -> anyhow::Result<String> {
+    let mut sentences = vec![history(body, window, report)];
+    sentences.extend(limits(window));
+    sentences.push(reason(window, report));
+    sentences.extend(left_out(report));
+    Ok(sentences.join(" "))
+}
+
+fn history(body: &Body, window: &Window, report: &Report) -> String {
+    let messages = body.messages();
+    let units = units_of(body.format(), messages.iter().map(|message| &**message)).count();
+    format!(
+        "This {} history has {} in {} (what must stay together), {} tokens with system and tools, counted {}.",
+        body.format(),
+        plural(messages.len(), "message"),
+        plural(units, "unit"),
+        grouped(report.tokens.before),
+        counted(&*window.counter)
+    )
+}
+
+/// The counter and how far to trust it.
+pub(crate) fn counted(counter: &dyn Counter) -> String {
+    let percent = (counter.stated_error() * 100.0).round();
+    match percent > 0.0 {
+        true => format!("with {}, which may be off by {percent} %", counter.name()),
+        false => format!("exactly with {}", counter.name()),
+    }
+}
+
+/// What the policy may not exceed.
+fn limits(window: &Window) -> Vec<String> {
+    let policy = window.policy.name;
+    let mut limits = Vec::new();
+    if !counts_messages(window.policy) && !window.policy.needs_budget {
+        limits.push(format!("The policy `{policy}` has no limit: {}.", window.policy.summary));
+    }
+    if counts_messages(window.policy) {
+        let louver::policy::MessagesConfig { max_messages, preserve_first_n, preserve_last_n, .. } = window.messages;
+        limits.push(match max_messages {
+            0 => format!("The policy `{policy}` has no message cap (0 switches it off)."),
+            _ => format!(
+                "The policy `{policy}` allows {} and always keeps the first {preserve_first_n} and the last \
+                 {preserve_last_n}, whole units only.",
+                plural(max_messages, "message")
+            ),
+        });
+    }
+    if let (true, Some(limit)) = (window.policy.needs_budget, window.limit)
+        && let Ok(budget) = limit.budget()
+    {
+        limits.push(format!(
+            "The policy `{policy}` allows {} tokens: a context window of {} (from {}) less 10 % and {} for the reply \
+             (from {}).",
+            grouped(budget.allowed_tokens()),
+            grouped(limit.context_window),
+            limit.window_from,
+            grouped(limit.reserve),
+            limit.reserve_from
+        ));
+    }
+    limits
+}
+
+fn reason(window: &Window, report: &Report) -> String {
+    let tokens = grouped(report.prev_context_tokens);
+    match (report.action, report.trigger) {
+        (Action::None, _) if report.warnings.iter().any(|warning| warning.contains("kept by the provider")) => {
+            "Part of the history is kept by the provider, so nothing may be left out.".to_owned()
+        }
+        (Action::None, _) if !counts_messages(window.policy) && !window.policy.needs_budget => {
+            "It found nothing to change.".to_owned()
+        }
+        (Action::None, _) => "That is within the limits, so nothing was changed.".to_owned(),
+        (_, Some(Trigger::MessageCap)) => format!(
+            "{} are more than {}, so the oldest between the first and the last had to go.",
+            plural(report.metrics.total_messages, "message"),
+            grouped(window.messages.max_messages as u64)
+        ),
+        (_, Some(Trigger::CondenseThreshold)) => {
+            let (threshold, _) = louver::policy::effective_threshold(&window.tokens);
+            format!("{tokens} tokens reach the condensing threshold of {threshold} % of the window.")
+        }
+        (_, Some(Trigger::OldResults)) => "Old tool results were replaced by a placeholder.".to_owned(),
+        _ => format!("{tokens} tokens are more than that, so the oldest messages that are not pinned had to go."),
+    }
+}
+
+fn left_out(report: &Report) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if report.action == Action::None {
+        return sentences;
+    }
+    if !report.evicted.is_empty() {
+        sentences.push(format!("Left out: {}.", runs(&report.evicted)));
+    }
+    if !report.edited.is_empty() {
+        sentences.push(format!("Shortened inside (tool output or thinking): {}.", runs(&report.edited)));
+    }
+    sentences.push(format!(
+        "What is sent has {} and {} tokens.",
+        plural(report.kept.len(), "message"),
+        grouped(report.tokens.after)
+    ));
+    sentences
+}
+
+/// Indices as `message 3`, `messages 1 to 31 and 40`.
+fn runs(indices: &[usize]) -> String {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for index in indices {
+        match runs.last_mut() {
+            Some((_, end)) if *end + 1 == *index => *end = *index,
+            _ => runs.push((*index, *index)),
+        }
+    }
+    const SHOWN: usize = 6;
+    let hidden = runs.len().saturating_sub(SHOWN);
+    let spoken = |(start, end): &(usize, usize)| match end - start {
+        0 => start.to_string(),
+        _ => format!("{start} to {end}"),
+    };
+    let mut words: Vec<String> = runs.iter().take(SHOWN).map(spoken).collect();
+    if hidden > 0 {
+        words.push(format!("{hidden} more runs"));
+    }
+    let noun = if indices.len() == 1 { "message" } else { "messages" };
+    match words.split_last() {
+        Some((last, [])) => format!("{noun} {last}"),
+        Some((last, rest)) => format!("{noun} {} and {last}", rest.join(", ")),
+        None => "nothing".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::runs;
+
+    #[test]
+    fn indices_are_told_in_runs() {
+        assert_eq!(runs(&[3]), "message 3");
+        assert_eq!(runs(&[1, 2, 3, 7]), "messages 1 to 3 and 7");
+        assert_eq!(runs(&[1, 2, 4, 7, 8]), "messages 1 to 2, 4 and 7 to 8");
+    }
+}

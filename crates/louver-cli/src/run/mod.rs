@@ -1,0 +1,231 @@
+//! Step three: do it. A file per command.
+
+mod check;
+mod config;
+mod explain;
+mod inspect;
+mod repair;
+mod replay;
+mod trim;
+
+use crate::config::{Config, Problems};
+use crate::input::Stdin;
+use crate::meaning::{self, Meaning, meaning};
+use crate::output::Staged;
+use crate::printer::{Colors, Printer};
+use crate::typed::{Color, Typed};
+use clap::{CommandFactory, Parser};
+use louver::wire::Body;
+use std::ffi::OsString;
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Done,
+    /// A negative finding.
+    Finding,
+    /// Bad usage, configuration or input; nothing was written.
+    Refused,
+    /// A provider failed.
+    ProviderFailed,
+}
+
+impl Exit {
+    /// The process's exit code.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Finding => 1,
+            Self::Refused => 2,
+            Self::ProviderFailed => 3,
+        }
+    }
+}
+
+/// What a program has besides its arguments.
+pub struct Streams<'s> {
+    /// Standard input.
+    pub stdin: &'s mut dyn Read,
+    /// Whether a person types it.
+    pub stdin_is_terminal: bool,
+    /// Standard output.
+    pub stdout: &'s mut dyn Write,
+    /// Whether a person reads it.
+    pub stdout_is_terminal: bool,
+    /// Standard error.
+    pub stderr: &'s mut dyn Write,
+    /// Which streams show colours, as far as the terminal and the environment say.
+    pub colors: Colors,
+    /// The terminal's width.
+    pub columns: Option<usize>,
+}
+
+impl fmt::Debug for Streams<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Streams").field("colors", &self.colors).field("columns", &self.columns).finish_non_exhaustive()
+    }
+}
+
+/// What every command works with.
+#[derive(Debug)]
+struct Shell<'s> {
+    stdin: Stdin<'s>,
+    printer: Printer<'s>,
+    stdout_is_terminal: bool,
+    columns: Option<usize>,
+}
+
+/// Runs the program.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams<'_>) -> Exit {
+    let Streams { stdin, stdin_is_terminal, stdout, stdout_is_terminal, stderr, colors, columns } = streams;
+    let mut shell = Shell {
+        stdin: Stdin { reader: stdin, is_terminal: stdin_is_terminal },
+        printer: Printer::new(stdout, stderr, colors),
+        stdout_is_terminal,
+        columns,
+    };
+    let done = match Typed::try_parse_from(arguments) {
+        Ok(typed) => shell.obey(typed),
+        Err(answer) => shell.reply(&answer),
+    };
+    done.unwrap_or_else(|error| shell.give_up(&error))
+}
+
+impl Shell<'_> {
+    fn obey(&mut self, typed: Typed) -> anyhow::Result<Exit> {
+        match typed.color {
+            Color::Auto => {}
+            Color::Always => self.printer.set_colors(Colors { out: true, err: true }),
+            Color::Never => self.printer.set_colors(Colors::default()),
+        }
+        if typed.quiet {
+            self.printer.be_quiet();
+        }
+        let config = meaning::config_path(&typed).map(|path| self.load(path)).transpose()?;
+        match meaning(typed, config.as_ref())? {
+            Meaning::Trim(job) => trim::run(&job, self),
+            Meaning::Check(job) => check::run(&job, self),
+            Meaning::Repair(job) => repair::run(&job, self),
+            Meaning::Inspect(job) => inspect::run(&job, self),
+            Meaning::Replay(job) => replay::run(&job, self),
+            Meaning::Completions(shell) => self.completions(shell),
+            Meaning::ConfigCheck(path) => config::check(&path, self),
+            Meaning::ConfigSchema => config::schema(self),
+        }
+    }
+
+    fn load(&mut self, path: &Path) -> anyhow::Result<Config> {
+        let checked = Config::load(path)?;
+        for warning in &checked.warnings {
+            self.printer.warning(&format!("{}:{warning}", path.display()));
+        }
+        Ok(checked.config)
+    }
+
+    fn completions(&mut self, shell: clap_complete::Shell) -> anyhow::Result<Exit> {
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut Typed::command(), "louver", &mut script);
+        self.printer.data(&script)?;
+        Ok(Exit::Done)
+    }
+
+    /// Help that was asked for goes to stdout; everything else that clap says is an error in one line.
+    fn reply(&mut self, answer: &clap::Error) -> anyhow::Result<Exit> {
+        use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+        let rendered = answer.render();
+        if !answer.use_stderr() {
+            self.printer.text(&rendered.ansi().to_string())?;
+            return Ok(Exit::Done);
+        }
+        match answer.kind() {
+            DisplayHelpOnMissingArgumentOrSubcommand => self.printer.answer(rendered.ansi().to_string().trim_end()),
+            _ => self.printer.error(&one_line(&rendered.to_string())),
+        }
+        Ok(Exit::Refused)
+    }
+
+    /// A reader that has gone away wants nothing more, not even an error.
+    fn give_up(&mut self, error: &anyhow::Error) -> Exit {
+        let is_closed = |cause: &(dyn std::error::Error + 'static)| {
+            cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+        };
+        if error.chain().any(is_closed) {
+            return Exit::Done;
+        }
+        match error.downcast_ref::<Problems>() {
+            Some(problems) => problems.lines().for_each(|line| self.printer.error(&line)),
+            None => self.printer.error(&format!("{error:#}")),
+        }
+        Exit::Refused
+    }
+
+    /// Files first, each whole or not at all; then stdout.
+    fn deliver(&mut self, result: Deliverable<'_>, output: Option<&Path>) -> anyhow::Result<()> {
+        let bytes = result.bytes();
+        match output {
+            Some(path) => Staged::write(path, &bytes)?.commit(),
+            None => self.show(&result),
+        }
+    }
+
+    fn show(&mut self, result: &Deliverable<'_>) -> anyhow::Result<()> {
+        match result {
+            Deliverable::Text(text) => self.printer.text(text),
+            Deliverable::Json(json) => {
+                self.printer.data(json.as_bytes())?;
+                // A prompt should not stand behind the last brace; what is piped on stays byte for byte.
+                let wants_newline = self.stdout_is_terminal && !json.ends_with('\n');
+                self.printer.data(if wants_newline { b"\n" } else { b"" })
+            }
+        }
+    }
+
+    /// Says that the format is a guess.
+    fn warn_if_ambiguous(&mut self, body: &Body) {
+        if body.is_ambiguous() {
+            self.printer
+                .warning("this could be more than one format; it is read as openai-chat (--format says otherwise)");
+        }
+    }
+}
+
+/// A command's result.
+#[derive(Clone, Copy, Debug)]
+enum Deliverable<'a> {
+    /// For people.
+    Text(&'a str),
+    /// For programs, byte for byte.
+    Json(&'a str),
+}
+
+impl Deliverable<'_> {
+    /// What a file gets: no colours.
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Text(text) => anstream::adapter::strip_str(text).to_string().into_bytes(),
+            Self::Json(json) => json.as_bytes().to_owned(),
+        }
+    }
+}
+
+/// What clap says over several lines, in one. Its advice to put `--` before an unknown flag helps nobody.
+fn one_line(message: &str) -> String {
+    let lines = message.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+    let said = lines.map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("tip: to pass"));
+    let mut sentence = String::new();
+    for line in said {
+        let gap = match line.strip_prefix("tip: ") {
+            _ if sentence.is_empty() => "",
+            Some(_) => "; ",
+            None => " ",
+        };
+        sentence.push_str(gap);
+        sentence.push_str(line.trim_start_matches("tip: "));
+    }
+    sentence.strip_prefix("error: ").unwrap_or(&sentence).to_owned()
+}

@@ -1,0 +1,84 @@
+//! `louver trim`: leave messages out until the conversation fits.
+
+use super::explain::explain;
+use super::{Deliverable, Exit, Shell};
+use crate::meaning::Trim;
+use crate::output::Staged;
+use crate::printer::{grouped, plural};
+use crate::window::Window;
+use anyhow::Context;
+use louver::report::Report;
+use louver::trim::{TrimOptions, Trimmed, trim};
+use louver::wire::Body;
+use std::path::Path;
+
+pub(super) fn run(job: &Trim, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    let source = || job.input.source.to_string();
+    let body = job.input.read(&mut shell.stdin)?;
+    let window = job.window.resolve(&body)?;
+    let mut trimmed = decide(&body, &window).with_context(source)?;
+    trimmed.report.warnings.splice(0..0, window.warnings.iter().cloned());
+    hand_over(job, &trimmed, shell)?;
+    for flag in &job.window.idle_flags {
+        shell.printer.warning(&format!("{flag} has no effect with the policy `{}`", window.policy.name));
+    }
+    let report = &trimmed.report;
+    report.warnings.iter().for_each(|warning| shell.printer.warning(warning));
+    if let Some(error) = &report.error {
+        shell.printer.warning(&format!("condensing: {error}"));
+    }
+    shell.printer.note(&summary(report));
+    if job.explain {
+        shell.printer.answer(&explain(&body, &window, report)?);
+    }
+    Ok(Exit::Done)
+}
+
+fn decide(body: &Body, window: &Window) -> anyhow::Result<Trimmed> {
+    let options = TrimOptions {
+        policy: window.policy.name,
+        settings: window.settings()?,
+        counter: window.counter.clone(),
+        model: window.model.as_deref(),
+    };
+    Ok(trim(body, options)?)
+}
+
+/// All files are written before the first one is put in its place, so an error leaves none behind.
+fn hand_over(job: &Trim, trimmed: &Trimmed, shell: &mut Shell<'_>) -> anyhow::Result<()> {
+    let report = job.report.as_deref().map(|path| stage_report(path, &trimmed.report)).transpose()?;
+    let output = job.output.as_deref().map(|path| Staged::write(path, trimmed.json.as_bytes())).transpose()?;
+    let is_written = output.is_some();
+    for staged in report.into_iter().chain(output) {
+        staged.commit()?;
+    }
+    if !is_written {
+        shell.show(&Deliverable::Json(&trimmed.json))?;
+    }
+    Ok(())
+}
+
+fn stage_report(path: &Path, report: &Report) -> anyhow::Result<Staged> {
+    let mut json = serde_json::to_string(report)?;
+    json.push('\n');
+    Staged::write(path, json.as_bytes())
+}
+
+/// The line for people. Its tokens are the counter's where they decide, else the seeds' estimate.
+fn summary(report: &Report) -> String {
+    let metrics = report.metrics;
+    let tokens = match report.tokens.allowed {
+        None => format!("~{} tokens", grouped(metrics.estimated_tokens)),
+        Some(allowed) => format!("~{} tokens of {} allowed", grouped(report.tokens.after), grouped(allowed)),
+    };
+    if report.evicted.is_empty() && report.edited.is_empty() {
+        return format!("Nothing to trim: {} kept ({tokens})", plural(metrics.preserved_messages, "message"));
+    }
+    let removed = plural(metrics.evicted_messages, "message");
+    let kept = grouped(metrics.preserved_messages as u64);
+    let shortened = match report.edited.len() {
+        0 => String::new(),
+        edited => format!(", {} of them shortened", grouped(edited as u64)),
+    };
+    format!("Trimmed conversation: {removed} removed, {kept} kept{shortened} ({tokens})")
+}

@@ -1,0 +1,437 @@
+//! Step one: what was typed.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use louver::policy::{Row, TABLE};
+use louver::tokens::CounterChoice;
+use louver::wire::Format;
+use louver_replay::CachePrices;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Keeps an LLM conversation inside its context window.
+#[derive(Debug, Parser)]
+#[command(name = "louver", version, arg_required_else_help = true, subcommand_required = true)]
+#[command(after_long_help = "\
+Examples:
+  louver inspect chat.json                          what fills the window?
+  louver check chat.json                            would the provider accept it?
+  louver trim chat.json --max-messages 30           leave the oldest messages out
+  louver replay ~/.claude/projects --html page.html  what would each policy have cost and forgotten?
+  louver trim < chat.json --policy tokens --model claude-sonnet-5-5 > smaller.json
+
+INPUT is a JSON file, or stdin: a list of messages or a whole request body of Anthropic Messages,
+OpenAI Chat Completions, OpenAI Responses or Gemini.
+
+Exit codes: 0 done, 1 a negative finding, 2 bad usage or input (nothing is written), 3 a provider's
+failure.")]
+pub(crate) struct Typed {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Output")]
+    pub(crate) color: Color,
+
+    /// Say nothing on stderr but errors
+    #[arg(short, long, global = true, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Trim(Trim),
+    Check(Check),
+    Repair(Repair),
+    Inspect(Inspect),
+    Replay(Replay),
+    Completions(Completions),
+    #[command(subcommand)]
+    Config(Config),
+}
+
+/// Leave messages out until the conversation fits
+///
+/// Prints the same kind of JSON as it reads. What stays is byte for byte what came in, and tool calls are never
+/// separated from their results. No model is called.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  louver trim chat.json --max-messages 30
+  louver trim chat.json --policy tokens --model claude-sonnet-5-5 -o smaller.json
+  louver trim chat.json --policy tokens --context-window 32000 --counter o200k --explain
+  louver trim chat.json --config config.yml --report report.json > smaller.json")]
+pub(crate) struct Trim {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) window: Window,
+    #[command(flatten)]
+    pub(crate) output: Output,
+
+    /// Write what was decided to FILE, as JSON
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Say in plain words, on stderr, what was decided and why
+    #[arg(long, help_heading = "Output")]
+    pub(crate) explain: bool,
+}
+
+/// Find what the provider would refuse
+///
+/// One line per violation: JSON path, rule, and the provider's own wording. Exits with 1 if there is any.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  louver check chat.json
+  louver check --format anthropic < messages.json
+  louver check chat.json --json | jq -r '.[].path'")]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) output: Output,
+
+    /// Print a JSON array of {path, rule, index, message}
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+/// Make a history legal with the fewest changes
+///
+/// Prints the same kind of JSON as it reads and lists each change on stderr. A legal history comes back byte for byte.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  louver repair broken.json -o fixed.json
+  louver repair broken.json | louver check")]
+pub(crate) struct Repair {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Show what fills the window
+///
+/// A row per message: what it holds, what it costs, how full the window is after it, which messages must stay together
+/// (joined by a line on the left), which ones the policy always keeps, and totals by category.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  louver inspect chat.json
+  louver inspect chat.json --context-window 32000 --limit 40
+  louver inspect chat.json --model gpt-5 --color always | less -R
+  louver trim chat.json --max-messages 30 | louver inspect
+  louver inspect chat.json --json | jq '.totals'")]
+pub(crate) struct Inspect {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) window: Window,
+    #[command(flatten)]
+    pub(crate) output: Output,
+
+    /// Show at most N messages, from both ends; 0 shows all [default: 200 on a terminal, else all]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, help_heading = "Output", allow_negative_numbers = true)]
+    pub(crate) limit: Option<usize>,
+
+    /// Print the same as JSON
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+/// Replay recorded conversations: what each policy costs and forgets
+///
+/// Every request of every conversation is made again under each policy, priced by the provider's cache rules, checked
+/// for legality, and searched for what the recorded answer refers to. No model is called. Replay is off-policy: it says
+/// what a window still knows, not whether a task would have succeeded.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  louver replay ~/.claude/projects
+  louver replay ~/.codex/sessions --policy everything,tokens,ladder --json report.json
+  louver replay session.jsonl --model claude-opus-4-5 --context-window 100000 --html page.html
+  louver replay session.jsonl --explain 40
+
+PATH is a file, or a folder that is searched for .json and .jsonl: request bodies, lists or lines of
+messages, and the session files of Claude Code, Codex and Gemini CLI. What cannot be read is named
+and skipped, and the exit code is 1.")]
+pub(crate) struct Replay {
+    /// Files and folders; `-` reads stdin
+    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// The policies to compare [default: all but both]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = policy_parser(), help_heading = "Policy")]
+    pub(crate) policy: Vec<&'static Row>,
+
+    /// The model whose prices, window and counter hold [default: the recorded one]
+    #[arg(long, value_name = "NAME", help_heading = "Policy")]
+    pub(crate) model: Option<String>,
+
+    /// The window in tokens, instead of the model's
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Policy", allow_negative_numbers = true)]
+    pub(crate) context_window: Option<u64>,
+
+    /// Tokens to reserve for the reply [default: 8192]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, help_heading = "Policy", allow_negative_numbers = true)]
+    pub(crate) max_output: Option<u64>,
+
+    /// How to count tokens; `auto` follows the model
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = counter_parser(), help_heading = "Policy")]
+    pub(crate) counter: CounterChoice,
+
+    /// What system prompt and tools cost where a record has neither, in tokens
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, help_heading = "Prices", allow_negative_numbers = true)]
+    pub(crate) overhead: Option<u64>,
+
+    /// Cache write and read prices as multiples of the input price, such as 1.25/0.1
+    #[arg(long, value_name = "W/R", help_heading = "Prices")]
+    pub(crate) prices: Option<CachePrices>,
+
+    /// One pause between all requests, in seconds, instead of the recorded times
+    #[arg(long, value_name = "SECONDS", value_parser = whole::<u64>, help_heading = "Prices", allow_negative_numbers = true)]
+    pub(crate) gap: Option<u64>,
+
+    /// Every K-th request finds the cache cold
+    #[arg(long, value_name = "K", value_parser = at_least_one, help_heading = "Prices", allow_negative_numbers = true)]
+    pub(crate) cold_every: Option<u64>,
+
+    /// Say what request T of one file held under each policy, and what it lacked
+    #[arg(long, value_name = "T", value_parser = at_least_one, help_heading = "Output", allow_negative_numbers = true)]
+    pub(crate) explain: Option<u64>,
+
+    /// Add to each row how long a request took
+    #[arg(long, help_heading = "Output")]
+    pub(crate) timings: bool,
+
+    /// Write every row and the totals to FILE, as JSON; `-` prints them instead of the table
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write a page with charts to FILE
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+/// Print completions for a shell
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  louver completions bash > ~/.local/share/bash-completion/completions/louver
+  louver completions zsh > ~/.zfunc/_louver
+  louver completions fish > ~/.config/fish/completions/louver.fish")]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Work with config.yml
+#[derive(Debug, Subcommand)]
+#[command(after_long_help = "\
+Examples:
+  louver config check config.yml
+  louver config schema > config.schema.json")]
+pub(crate) enum Config {
+    Check(ConfigCheck),
+    Schema(ConfigSchema),
+}
+
+/// Report every error of a configuration file, each with its line
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  louver config check
+  louver config check examples/config.yml")]
+pub(crate) struct ConfigCheck {
+    /// The file
+    #[arg(value_name = "FILE", default_value = "config.yml", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+}
+
+/// Print the JSON schema of a configuration file, for editors
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  louver config schema > config.schema.json
+  # and as the first line of config.yml:
+  # yaml-language-server: $schema=config.schema.json")]
+pub(crate) struct ConfigSchema {}
+
+/// Where a conversation comes from.
+#[derive(Debug, Args)]
+pub(crate) struct Input {
+    /// A JSON file; `-` or nothing reads stdin
+    #[arg(id = "INPUT", value_hint = ValueHint::FilePath)]
+    pub(crate) path: Option<PathBuf>,
+
+    /// The wire format, instead of finding it out
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(), help_heading = "Input")]
+    pub(crate) format: Option<Format>,
+
+    /// Refuse larger inputs
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value = "64MB",
+        value_parser = parse_bytes,
+        help_heading = "Input",
+        allow_negative_numbers = true
+    )]
+    pub(crate) max_bytes: u64,
+}
+
+/// Where the result goes.
+#[derive(Debug, Args)]
+pub(crate) struct Output {
+    /// Write to FILE instead of stdout; it appears whole or not at all
+    #[arg(
+        id = "OUTPUT",
+        short = 'o',
+        long = "output",
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        help_heading = "Output"
+    )]
+    pub(crate) path: Option<PathBuf>,
+}
+
+/// What decides about messages.
+#[derive(Debug, Args)]
+pub(crate) struct Window {
+    /// How to decide what stays [default: messages]
+    #[arg(long, value_name = "NAME", value_parser = policy_parser(), help_heading = "Policy")]
+    pub(crate) policy: Option<&'static Row>,
+
+    /// The most messages to keep; 0 keeps all [default: 100]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, help_heading = "Policy", allow_negative_numbers = true)]
+    pub(crate) max_messages: Option<usize>,
+
+    /// How many messages at the start always stay [default: 1]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, help_heading = "Policy", allow_negative_numbers = true)]
+    pub(crate) preserve_first: Option<usize>,
+
+    /// How many messages at the end always stay [default: 20]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, help_heading = "Policy", allow_negative_numbers = true)]
+    pub(crate) preserve_last: Option<usize>,
+
+    /// The model's window in tokens, instead of the catalogue's
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = at_least_one,
+        help_heading = "Policy",
+        allow_negative_numbers = true
+    )]
+    pub(crate) context_window: Option<u64>,
+
+    /// The model, for its window and its counter; beats the one that the input names
+    #[arg(long, value_name = "NAME", help_heading = "Policy")]
+    pub(crate) model: Option<String>,
+
+    /// Tokens to reserve for the reply [default: the input's max_tokens, else 8192]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, help_heading = "Policy", allow_negative_numbers = true)]
+    pub(crate) max_output: Option<u64>,
+
+    /// What the provider counted for all but the last message
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, help_heading = "Policy", allow_negative_numbers = true)]
+    pub(crate) total_tokens: Option<u64>,
+
+    /// The profile whose condensing threshold counts
+    #[arg(long, value_name = "NAME", help_heading = "Policy")]
+    pub(crate) profile: Option<String>,
+
+    /// How to count tokens; `auto` follows the model and is chars4 without one
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "auto",
+        value_parser = counter_parser(),
+        help_heading = "Policy"
+    )]
+    pub(crate) counter: CounterChoice,
+
+    /// A config.yml; flags beat it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Policy")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+fn policy_parser() -> impl TypedValueParser<Value = &'static Row> {
+    let values = TABLE.iter().map(|row| PossibleValue::new(row.name).help(row.summary));
+    PossibleValuesParser::new(values).try_map(|name| Row::find(&name))
+}
+
+fn format_parser() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+}
+
+fn counter_parser() -> impl TypedValueParser<Value = CounterChoice> {
+    let about = |choice| match choice {
+        CounterChoice::Chars4 => "four characters a token",
+        CounterChoice::O200k => "exact for GPT-4o and later",
+        CounterChoice::Cl100k => "exact for GPT-4 and GPT-3.5",
+        CounterChoice::Auto => "what the catalogue says about the model",
+    };
+    let values = CounterChoice::ALL.map(|choice| PossibleValue::new(choice.to_string()).help(about(choice)));
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<CounterChoice>())
+}
+
+fn whole<N: FromStr>(typed: &str) -> Result<N, &'static str> {
+    typed.parse().map_err(|_| "expected a whole number, 0 or more")
+}
+
+fn at_least_one(typed: &str) -> Result<u64, &'static str> {
+    typed.parse().ok().filter(|number| *number > 0).ok_or("expected a whole number, 1 or more")
+}
+
+/// A number of bytes: `1000000`, `64MB`, `16MiB`.
+fn parse_bytes(typed: &str) -> Result<u64, String> {
+    let digits = typed.find(|c: char| !c.is_ascii_digit()).unwrap_or(typed.len());
+    let (number, unit) = typed.split_at(digits);
+    let factor = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" => 1_000,
+        "m" | "mb" => 1_000_000,
+        "g" | "gb" => 1_000_000_000,
+        "kib" => 1 << 10,
+        "mib" => 1 << 20,
+        "gib" => 1 << 30,
+        _ => return Err("expected a number of bytes such as 1000000, 64MB or 16MiB".to_owned()),
+    };
+    let number: u64 = number.parse().map_err(|_| "expected a number of bytes such as 1000000, 64MB or 16MiB")?;
+    number.checked_mul(factor).ok_or_else(|| "too large".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Typed, parse_bytes};
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_agree_with_each_other() {
+        Typed::command().debug_assert();
+    }
+
+    #[test]
+    fn bytes_have_units() {
+        assert_eq!(parse_bytes("64MB"), Ok(64_000_000));
+        assert_eq!(parse_bytes("1 KiB"), Ok(1024));
+        assert_eq!(parse_bytes("17"), Ok(17));
+        assert!(parse_bytes("").is_err() && parse_bytes("-1").is_err() && parse_bytes("5 apples").is_err());
+        assert!(parse_bytes("99999999999GB").is_err());
+    }
+}

@@ -1,0 +1,139 @@
+//! What decides about a conversation, once the conversation is known: model, budget, counter.
+
+use anyhow::{anyhow, bail};
+use louver::budget::{ANTHROPIC_DEFAULT_MAX_TOKENS, Budget};
+use louver::catalog::{Catalog, Model};
+use louver::policy::{MessagesConfig, Row, Settings, TokensConfig};
+use louver::tokens::{Counter, CounterChoice};
+use louver::wire::Body;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// What flags and configuration say.
+#[derive(Clone, Debug)]
+pub(crate) struct WindowChoice {
+    pub(crate) policy: &'static Row,
+    pub(crate) messages: MessagesConfig,
+    pub(crate) tokens: TokensConfig,
+    /// What `--model` says; it beats the input's own.
+    pub(crate) model: Option<String>,
+    /// What the configuration says; the input's own beats it.
+    pub(crate) configured_model: Option<String>,
+    pub(crate) context_window: Option<u64>,
+    pub(crate) max_output: Option<u64>,
+    pub(crate) counter: CounterChoice,
+    /// Flags that were given although the policy does not look at them.
+    pub(crate) idle_flags: Vec<&'static str>,
+}
+
+/// What holds for one conversation.
+#[derive(Clone, Debug)]
+pub(crate) struct Window {
+    pub(crate) policy: &'static Row,
+    pub(crate) messages: MessagesConfig,
+    pub(crate) tokens: TokensConfig,
+    /// The name that was asked for.
+    pub(crate) model_name: Option<String>,
+    /// What the catalogue knows of it.
+    pub(crate) model: Option<Cow<'static, Model>>,
+    pub(crate) limit: Option<Limit>,
+    pub(crate) counter: Arc<dyn Counter>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// A context window, and where the figures come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limit {
+    pub(crate) context_window: u64,
+    pub(crate) window_from: &'static str,
+    pub(crate) reserve: u64,
+    pub(crate) reserve_from: &'static str,
+}
+
+impl Limit {
+    pub(crate) fn budget(self) -> Result<Budget, louver::budget::NothingLeft> {
+        Budget::new(self.context_window, Some(self.reserve))
+    }
+}
+
+impl WindowChoice {
+    /// Finds model, counter and limit for a conversation. An unknown model is an error only where it was typed, or
+    /// where nothing else says how large the window is and the policy has to know.
+    pub(crate) fn resolve(&self, body: &Body) -> anyhow::Result<Window> {
+        let name = self.model.as_deref().or(body.model()).or(self.configured_model.as_deref());
+        let found = name.and_then(|name| Catalog::builtin().find(name));
+        if let (Some(typed), None, None) = (&self.model, &found, self.context_window) {
+            bail!("--model: `{typed}` is not in the catalogue (--context-window and --counter do without)");
+        }
+        let mut warnings: Vec<String> = found.iter().filter_map(|found| found.warning.clone()).collect();
+        if let (Some(name), None, CounterChoice::Auto) = (name, &found, self.counter) {
+            warnings.push(format!("model `{name}` is not in the catalogue: four characters count as one token"));
+        }
+        let model = found.map(|found| found.model);
+        Ok(Window {
+            policy: self.policy,
+            messages: self.messages,
+            tokens: self.tokens.clone(),
+            model_name: name.map(str::to_owned),
+            limit: self.limit(body, model.as_deref()),
+            counter: self.counter.resolve(model.as_deref()),
+            model,
+            warnings,
+        })
+    }
+
+    fn limit(&self, body: &Body, model: Option<&Model>) -> Option<Limit> {
+        let (context_window, window_from) = match (self.context_window, model) {
+            (Some(typed), _) => (typed, "--context-window"),
+            (None, Some(model)) => (model.context_window, "the catalogue"),
+            (None, None) => return None,
+        };
+        let typed = self.max_output.filter(|tokens| *tokens > 0);
+        let asked = body.max_output().filter(|tokens| *tokens > 0);
+        let (reserve, reserve_from) = match (typed, asked) {
+            (Some(typed), _) => (typed, "--max-output"),
+            (None, Some(asked)) => (asked, "the input"),
+            (None, None) => (ANTHROPIC_DEFAULT_MAX_TOKENS, "the default"),
+        };
+        let limit = Limit { context_window, window_from, reserve, reserve_from };
+        match model.and_then(|model| model.max_output).filter(|most| *most < reserve) {
+            Some(most) => Some(Limit { reserve: most, reserve_from: "the most the model writes", ..limit }),
+            None => Some(limit),
+        }
+    }
+}
+
+/// Whether a policy looks at the settings of the message window.
+pub(crate) fn counts_messages(policy: &Row) -> bool {
+    matches!(policy.name, "messages" | "both")
+}
+
+/// Whether a policy looks at the settings of the token window.
+pub(crate) fn has_token_window(policy: &Row) -> bool {
+    matches!(policy.name, "tokens" | "both")
+}
+
+impl Window {
+    /// What the policy is told. Only a policy that counts tokens has a budget.
+    pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
+        let budget = match (self.policy.needs_budget, self.limit) {
+            (false, _) => None,
+            (true, Some(limit)) => Some(limit.budget()?),
+            (true, None) => return Err(self.no_budget()),
+        };
+        Ok(Settings { messages: self.messages, tokens: self.tokens.clone(), budget, ..Settings::default() })
+    }
+
+    fn no_budget(&self) -> anyhow::Error {
+        let policy = self.policy.name;
+        match &self.model_name {
+            Some(name) => anyhow!(
+                "model `{name}` is not in the catalogue, and the policy `{policy}` needs a context window: give \
+                 --context-window"
+            ),
+            None => anyhow!(
+                "the policy `{policy}` needs a context window: give --context-window, or a --model whose window is known"
+            ),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! `check` and `repair`.
+
+use crate::{json, louver, louver_with};
+use serde_json::json as value;
+
+const UNANSWERED: &str = r#"{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"hi"},
+ {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"ls","input":{}}]},{"role":"user","content":"well?"}]}"#;
+const ORPHAN: &str = r#"[{"role":"user","content":"hi"},{"role":"tool","tool_call_id":"a","content":"?"}]"#;
+
+#[test]
+fn a_legal_history_is_praised() {
+    for (example, line) in [
+        ("examples/agent.json", "examples/agent.json: legal (anthropic, 60 messages)\n"),
+        ("examples/chat.json", "examples/chat.json: legal (openai-chat, 27 messages)\n"),
+    ] {
+        let run = louver(&format!("check {example}"));
+        assert_eq!((run.done(), run.stderr.as_str()), ("", line));
+        assert_eq!(louver(&format!("check --json {example}")).done(), "[]\n");
+        assert_eq!(louver(&format!("check --quiet {example}")).stderr, "");
+    }
+}
+
+#[test]
+fn a_violation_has_path_rule_and_wording() {
+    let run = louver_with("check", ORPHAN);
+    assert_eq!(run.code, 1);
+    assert_eq!(
+        run.stdout,
+        "$[1].role: result-without-call: Invalid parameter: messages with role 'tool' must be a response to a \
+         preceeding message with 'tool_calls'.\n"
+    );
+    assert_eq!(run.stderr, "stdin: 1 violation (openai-chat, 2 messages); louver repair makes it legal\n");
+}
+
+#[test]
+fn json_has_one_object_per_violation() {
+    let run = louver_with("check --json", UNANSWERED);
+    assert_eq!(run.code, 1);
+    let found = json(&run.stdout);
+    assert_eq!(found.as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&found[0]["path"], &found[0]["rule"], &found[0]["index"]),
+        (&value!("$.messages[1].content[0]"), &value!("tool-use-without-result"), &value!(1))
+    );
+    assert!(found[0]["message"].as_str().unwrap().starts_with("messages.1: `tool_use` ids were found without"));
+    let keys: Vec<_> = found[0].as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["index", "message", "path", "rule"]);
+}
+
+#[test]
+fn a_line_stays_a_line_whatever_an_id_holds() {
+    let run = louver_with("check", UNANSWERED.replace("\"id\":\"a\"", "\"id\":\"a\\u001b[2J\\nb\""));
+    assert_eq!(run.stdout.lines().count(), 1);
+    assert!(run.stdout.contains("a\\u{1b}[2J\\nb"), "{}", run.stdout);
+}
+
+#[test]
+fn repair_makes_it_legal_and_lists_each_change() {
+    for input in [UNANSWERED, ORPHAN] {
+        let run = louver_with("repair", input);
+        run.done();
+        assert!(run.stderr.starts_with('$') && run.stderr.contains("stdin: legal after "), "{}", run.stderr);
+        assert_eq!(louver_with("check", run.stdout).code, 0);
+    }
+}
+
+#[test]
+fn repair_returns_a_legal_history_byte_for_byte() {
+    let run = louver("repair examples/agent.json");
+    assert_eq!(run.done(), std::fs::read_to_string(crate::root().join("examples/agent.json")).unwrap());
+    assert_eq!(run.stderr, "examples/agent.json: nothing to repair\n");
+}

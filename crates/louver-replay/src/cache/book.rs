@@ -1,0 +1,155 @@
+//! The cache of one conversation under one policy.
+
+use super::{CacheRules, Settled};
+use louver::catalog::CacheKind;
+use louver::tokens::Millitokens;
+use std::collections::HashMap;
+
+/// One message of a request: which bytes it is, and what it costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Equal for equal bytes, and only for those.
+    pub content: u32,
+    /// What it costs.
+    pub amount: Millitokens,
+}
+
+/// Before every request.
+const NEVER: i64 = i64::MIN;
+
+/// A point in some request: everything up to and with one message.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// What everything up to here costs, system and tools included.
+    amount: Millitokens,
+    /// The last request that went through here.
+    passed: i64,
+    /// When the entry that ends here was last used, if one does.
+    entry: Option<i64>,
+}
+
+/// Every prefix that was ever sent, as a tree, with the time of its last use.
+///
+/// [`settle`](Self::settle) is O(the request's messages).
+#[derive(Debug)]
+pub struct Book {
+    rules: CacheRules,
+    nodes: Vec<Node>,
+    children: HashMap<(u32, u32), u32>,
+}
+
+impl Book {
+    /// An empty cache. `overhead` is what system and tools cost in every request.
+    #[must_use]
+    pub fn new(rules: CacheRules, overhead: Millitokens) -> Self {
+        let root = Node { amount: overhead, passed: NEVER, entry: None };
+        Self { rules, nodes: vec![root], children: HashMap::new() }
+    }
+
+    /// Forgets everything, as after a long pause.
+    pub fn turn_cold(&mut self) {
+        self.nodes.truncate(1);
+        self.nodes[0] = Node { passed: NEVER, entry: None, ..self.nodes[0] };
+        self.children.clear();
+    }
+
+    /// Bills a request and remembers it. Its first `leading_system` pieces belong to the static part.
+    pub fn settle(&mut self, pieces: &[Piece], leading_system: usize, now: i64) -> Settled {
+        let path = self.walk(pieces);
+        let total = self.nodes[path[path.len() - 1] as usize].amount;
+        let known = self.known(&path, now);
+        let settled = self.rules.settle(total, known.map_or(Millitokens::ZERO, |at| self.amount_at(&path, at)));
+        self.remember(&path, known, leading_system, now);
+        settled
+    }
+
+    /// The nodes of a request, those made that are new; a new one has no use yet.
+    fn walk(&mut self, pieces: &[Piece]) -> Vec<u32> {
+        let mut path = Vec::with_capacity(pieces.len() + 1);
+        let mut at = 0;
+        path.push(at);
+        for piece in pieces {
+            let next = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+            let amount = self.nodes[at as usize].amount + piece.amount;
+            let (nodes, children) = (&mut self.nodes, &mut self.children);
+            at = *children.entry((at, piece.content)).or_insert_with(|| {
+                nodes.push(Node { amount, passed: NEVER, entry: None });
+                next
+            });
+            path.push(at);
+        }
+        path
+    }
+
+    fn amount_at(&self, path: &[u32], at: usize) -> Millitokens {
+        self.nodes[path[at] as usize].amount
+    }
+
+    /// How far into the request the cache reaches, as a position of its path.
+    fn known(&self, path: &[u32], now: i64) -> Option<usize> {
+        let is_warm = |used: i64| used != NEVER && now.saturating_sub(used) < self.rules.ttl_millis;
+        let node = |at: &u32| self.nodes[*at as usize];
+        match self.rules.kind {
+            CacheKind::Explicit => path.iter().rposition(|at| node(at).entry.is_some_and(is_warm)),
+            // Whoever goes through a node goes through the nodes before it, so warmth only ends once.
+            CacheKind::Automatic => path.iter().rposition(|at| is_warm(node(at).passed)),
+        }
+    }
+
+    /// The client marks the static part, what it read, and the end.
+    fn remember(&mut self, path: &[u32], known: Option<usize>, leading_system: usize, now: i64) {
+        for at in path {
+            self.nodes[*at as usize].passed = now;
+        }
+        let last = path.len() - 1;
+        for marked in [Some(leading_system.min(last)), known, Some(last)].into_iter().flatten() {
+            self.nodes[path[marked] as usize].entry = Some(now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXPLICIT: CacheRules =
+        CacheRules { kind: CacheKind::Explicit, ttl_millis: 1000, step_tokens: 1, min_tokens: 10 };
+    const AUTOMATIC: CacheRules = CacheRules { kind: CacheKind::Automatic, ..EXPLICIT };
+
+    fn pieces(contents: &[u32]) -> Vec<Piece> {
+        contents.iter().map(|content| Piece { content: *content, amount: Millitokens::from_tokens(100) }).collect()
+    }
+
+    fn reads(rules: CacheRules, requests: &[&[u32]]) -> Vec<u64> {
+        let mut book = Book::new(rules, Millitokens::from_tokens(50));
+        requests.iter().map(|request| book.settle(&pieces(request), 0, 0).read).collect()
+    }
+
+    #[test]
+    fn an_explicit_cache_reads_whole_requests_and_the_static_part() {
+        assert_eq!(reads(EXPLICIT, &[&[1, 2], &[1, 2, 3], &[1, 9], &[1, 2, 3, 4]]), [0, 250, 50, 350]);
+    }
+
+    #[test]
+    fn an_automatic_cache_reads_the_longest_run_of_equal_messages() {
+        assert_eq!(reads(AUTOMATIC, &[&[1, 2], &[1, 2, 3], &[1, 9], &[2]]), [0, 250, 150, 50]);
+    }
+
+    #[test]
+    fn an_entry_lives_as_long_as_it_is_used() {
+        for rules in [EXPLICIT, AUTOMATIC] {
+            let mut book = Book::new(rules, Millitokens::ZERO);
+            let mut read = |length: u32, now| book.settle(&pieces(&(0..length).collect::<Vec<_>>()), 0, now).read;
+            assert_eq!((read(1, 0), read(2, 999), read(3, 1998), read(4, 2998)), (0, 100, 200, 0));
+        }
+    }
+
+    #[test]
+    fn a_cold_turn_reads_nothing() {
+        let mut book = Book::new(AUTOMATIC, Millitokens::from_tokens(50));
+        book.settle(&pieces(&[1]), 0, 0);
+        book.turn_cold();
+        assert_eq!(book.settle(&pieces(&[1, 2]), 0, 0).read, 0);
+        assert_eq!(book.settle(&pieces(&[1, 2]), 0, 0).read, 250);
+    }
+}

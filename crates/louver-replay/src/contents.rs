@@ -1,0 +1,51 @@
+//! Messages by their bytes.
+
+use crate::cache::Piece;
+use crate::retention::{Digest, Digester};
+use louver::count::count_message;
+use louver::tokens::{Counter, Millitokens};
+use louver::wire::Message;
+use std::collections::HashMap;
+use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Every message that any policy sends in a conversation, once: counted once, read once, compared as a number.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    counter: Arc<dyn Counter>,
+    numbers: HashMap<u128, u32>,
+    amounts: Vec<Millitokens>,
+    digests: Vec<Digest>,
+    /// Gives identifiers and lines their numbers.
+    pub(crate) digester: Digester,
+}
+
+impl Contents {
+    pub(crate) fn new(counter: Arc<dyn Counter>) -> Self {
+        let digester = Digester::default();
+        Self { counter, numbers: HashMap::new(), amounts: Vec::new(), digests: Vec::new(), digester }
+    }
+
+    /// The number of a message; a new one is counted and read. O(its bytes).
+    pub(crate) fn number(&mut self, message: &Message) -> u32 {
+        let next = u32::try_from(self.amounts.len()).unwrap_or(u32::MAX);
+        let number = *self.numbers.entry(xxh3_128(message.raw().as_bytes())).or_insert(next);
+        if number == next {
+            self.amounts.push(count_message(&*self.counter, message));
+            self.digests.push(self.digester.digest(message));
+        }
+        number
+    }
+
+    pub(crate) fn amount(&self, number: u32) -> Millitokens {
+        self.amounts[number as usize]
+    }
+
+    pub(crate) fn digest(&self, number: u32) -> &Digest {
+        &self.digests[number as usize]
+    }
+
+    pub(crate) fn piece(&self, number: u32) -> Piece {
+        Piece { content: number, amount: self.amount(number) }
+    }
+}

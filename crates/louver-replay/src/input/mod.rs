@@ -1,0 +1,113 @@
+//! Reading recorded conversations: one module per kind of file.
+//!
+//! | module | what it reads |
+//! |---|---|
+//! | `body` | request bodies, bare lists of messages, the wrapper with `format` and `messages` |
+//! | `message_lines` | a message, or a whole request body, per line |
+//! | `claude_code` | Claude Code's session files |
+//! | `codex` | Codex's rollouts |
+//! | `gemini_cli` | Gemini CLI's session files |
+
+mod body;
+mod claude_code;
+mod codex;
+mod gemini_cli;
+mod kind;
+mod lines;
+mod message_lines;
+mod moment;
+mod source;
+
+pub use kind::Kind;
+pub use source::{Source, find};
+
+use crate::conversation::Conversation;
+use louver::json::JsonError;
+use std::error::Error;
+
+/// The most bytes of one file.
+pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Why a file cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file itself.
+    #[error("cannot be opened")]
+    File(#[source] std::io::Error),
+    /// Too large.
+    #[error("has {0} bytes, more than the {MAX_BYTES} that are read")]
+    TooLarge(u64),
+    /// Not JSON, or not a history.
+    #[error(transparent)]
+    Json(#[from] JsonError),
+    /// A line that is no JSON.
+    #[error("line {line} is not JSON")]
+    Line {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// A message in a line that its format does not know.
+    #[error("line {line} is not a message")]
+    Message {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        #[source]
+        source: JsonError,
+    },
+    /// Nothing of a conversation in it.
+    #[error("holds no messages")]
+    Empty,
+}
+
+/// The conversations of a file: one, or several where it holds several or was compacted on the way.
+///
+/// # Errors
+///
+/// A file that cannot be opened, is too large, or is none of the known kinds.
+pub fn read(source: &Source) -> Result<Vec<Conversation>, ReadError> {
+    let text = source.text()?;
+    read_text(&source.name(), &text)
+}
+
+/// The same for text in memory.
+///
+/// # Errors
+///
+/// Text that is none of the known kinds.
+pub fn read_text(name: &str, text: &str) -> Result<Vec<Conversation>, ReadError> {
+    let text = text.trim_start_matches('\u{feff}');
+    let found = match Kind::of(text) {
+        Kind::Body => vec![body::read(name, text)?],
+        Kind::BodyLines => message_lines::read_bodies(name, text)?,
+        Kind::MessageLines => vec![message_lines::read(name, text)?],
+        Kind::ClaudeCode => claude_code::read(name, text)?,
+        Kind::Codex => codex::read(name, text)?,
+        Kind::GeminiCli => vec![gemini_cli::read(name, text)?],
+        Kind::GeminiCliLines => vec![gemini_cli::read_lines(name, text)?],
+    };
+    if found.iter().all(|conversation| conversation.messages.is_empty()) {
+        return Err(ReadError::Empty);
+    }
+    Ok(found)
+}
+
+/// An error and its causes in one sentence.
+pub(crate) fn sentence(error: &dyn Error) -> String {
+    let mut sentence = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        sentence.push_str(": ");
+        sentence.push_str(&inner.to_string());
+        cause = inner.source();
+    }
+    sentence
+}
+
+/// Names the second and later conversation of a file.
+fn numbered(name: &str, number: usize) -> String {
+    if number == 0 { name.to_owned() } else { format!("{name}#{}", number + 1) }
+}

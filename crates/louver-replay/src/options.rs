@@ -1,0 +1,119 @@
+//! How to replay.
+
+use crate::contender::Contender;
+use louver::policy::SettingsError;
+use louver::tokens::{CounterChoice, Factor};
+use std::str::FromStr;
+
+/// The policies that are compared where nobody says which, as they stand in the table of results.
+pub const DEFAULT_POLICIES: [&str; 8] =
+    ["everything", "messages", "tokens", "newest", "clear-tools", "mask", "full-cut", "ladder"];
+
+/// What is replayed, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The policies, in the order of the report.
+    pub contenders: Vec<Contender>,
+    /// The model whose prices, window and cache rules hold; the recorded one where there is none.
+    pub model: Option<String>,
+    /// Replaces the model's window.
+    pub context_window: Option<u64>,
+    /// What is kept free for the reply.
+    pub max_output: Option<u64>,
+    /// How tokens are counted.
+    pub counter: CounterChoice,
+    /// What system and tools cost where a record has neither.
+    pub overhead: Option<u64>,
+    /// Replaces the cache prices.
+    pub cache_prices: Option<CachePrices>,
+    /// Replaces the model's kind of cache.
+    pub cache_kind: Option<louver::catalog::CacheKind>,
+    /// One pause between all requests, in seconds, instead of the recorded times.
+    pub gap_seconds: Option<u64>,
+    /// Every so many turns the cache is cold.
+    pub cold_every: Option<u64>,
+    /// Whether rows say how long a request took. They are not the same on two runs.
+    pub timings: bool,
+    /// How many threads; all cores where nobody says.
+    pub threads: Option<usize>,
+}
+
+impl Options {
+    /// These policies, and defaults for everything else.
+    ///
+    /// # Errors
+    ///
+    /// No policy has one of the names.
+    ///
+    /// ```
+    /// let options = louver_replay::Options::of_policies(&["everything", "messages"]).unwrap();
+    /// assert_eq!(options.contenders.len(), 2);
+    /// assert!(louver_replay::Options::of_policies(&["magic"]).is_err());
+    /// ```
+    pub fn of_policies<S: AsRef<str>>(names: &[S]) -> Result<Self, SettingsError> {
+        let contenders = names.iter().map(|name| Contender::named(name.as_ref())).collect::<Result<_, _>>()?;
+        Ok(Self::of(contenders))
+    }
+
+    /// These contenders, and defaults for everything else.
+    #[must_use]
+    pub fn of(contenders: Vec<Contender>) -> Self {
+        Self {
+            contenders,
+            model: None,
+            context_window: None,
+            max_output: None,
+            counter: CounterChoice::Auto,
+            overhead: None,
+            cache_prices: None,
+            cache_kind: None,
+            gap_seconds: None,
+            cold_every: None,
+            timings: false,
+            threads: None,
+        }
+    }
+}
+
+/// Cache prices as multiples of the input price: `1.25/0.1`.
+///
+/// ```
+/// use louver_replay::CachePrices;
+///
+/// let prices: CachePrices = "1.25/0.1".parse().unwrap();
+/// assert_eq!((prices.write.millionths(), prices.read.millionths()), (1_250_000, 100_000));
+/// assert!("1.25".parse::<CachePrices>().is_err());
+/// assert!("1/-1".parse::<CachePrices>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CachePrices {
+    /// A written token.
+    pub write: Factor,
+    /// A token read from the cache.
+    pub read: Factor,
+}
+
+/// Not two multiples with a slash between.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "cannot read the cache prices `{0}`: expected multiples of the input price for write and read, such as 1.25/0.1"
+)]
+pub struct NoCachePrices(String);
+
+impl FromStr for CachePrices {
+    type Err = NoCachePrices;
+
+    fn from_str(text: &str) -> Result<Self, NoCachePrices> {
+        let error = || NoCachePrices(text.to_owned());
+        let (write, read) = text.split_once('/').ok_or_else(error)?;
+        let factor = |text: &str| multiple(text).ok_or_else(error);
+        Ok(Self { write: factor(write)?, read: factor(read)? })
+    }
+}
+
+/// A decimal number between nothing and a thousand, to the millionth.
+fn multiple(text: &str) -> Option<Factor> {
+    let number: f64 = text.trim().parse().ok()?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+    (0.0..=1000.0).contains(&number).then(|| Factor::from_millionths((number * 1e6).round() as u64))
+}

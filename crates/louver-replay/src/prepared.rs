@@ -1,0 +1,184 @@
+//! Everything about a conversation that no policy changes.
+
+use crate::cache::{Book, Settled};
+use crate::contents::Contents;
+use crate::conversation::{Conversation, Turn};
+use crate::law::Law;
+use crate::optimum::Problem;
+use crate::options::Options;
+use crate::retention::{Reference, SearchIndex, references};
+use crate::terms::Terms;
+use louver::catalog::Cost;
+use louver::tokens::Millitokens;
+use louver::unit::units_of;
+use louver::wire::Role;
+use std::ops::Range;
+
+/// A conversation ready to be replayed under any number of policies: counted, read and judged once.
+#[derive(Debug)]
+pub(crate) struct Prepared<'a> {
+    pub(crate) conversation: &'a Conversation,
+    pub(crate) terms: Terms,
+    pub(crate) turns: Vec<Turn>,
+    pub(crate) contents: Contents,
+    /// Each message's number among the contents.
+    pub(crate) log: Vec<u32>,
+    pub(crate) amounts: Vec<Millitokens>,
+    pub(crate) overhead: Millitokens,
+    pub(crate) leading_system: usize,
+    pub(crate) references: Vec<Vec<Reference>>,
+    pub(crate) law: Law,
+    pub(crate) clock: Clock,
+    units: Vec<Range<usize>>,
+    index: Option<SearchIndex>,
+}
+
+/// When each request was made, and before which the cache turned cold in any case.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Clock {
+    pub(crate) times: Vec<i64>,
+    pub(crate) turns_cold: Vec<bool>,
+}
+
+/// What sending everything costs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Baseline {
+    pub(crate) input: Cost,
+    pub(crate) output: Cost,
+    pub(crate) tokens: u64,
+    pub(crate) overflows: u64,
+}
+
+impl<'a> Prepared<'a> {
+    pub(crate) fn new(conversation: &'a Conversation, options: &Options, terms: Terms) -> Self {
+        let turns = conversation.turns();
+        let mut contents = Contents::new(std::sync::Arc::clone(&terms.counter));
+        let log: Vec<u32> = conversation.messages.iter().map(|message| contents.number(message)).collect();
+        let leading_system = conversation.leading_system();
+        let known_from_start = known_from_start(conversation, &mut contents, &log, leading_system);
+        let digests: Vec<_> = log.iter().map(|number| contents.digest(*number)).collect();
+        let references = references(&digests, &turns, &known_from_start);
+        let units = units_of(conversation.format, conversation.messages.iter().map(|message| &**message)).collect();
+        Self {
+            overhead: conversation.overhead(&*terms.counter, options.overhead),
+            amounts: log.iter().map(|number| contents.amount(*number)).collect(),
+            law: Law::of(conversation),
+            clock: Clock::of(conversation, options, turns.len()),
+            conversation,
+            terms,
+            turns,
+            contents,
+            log,
+            leading_system,
+            references,
+            units,
+            index: None,
+        }
+    }
+
+    /// What the recorded answer of a turn costs, in tokens.
+    pub(crate) fn output_tokens(&self, turn: &Turn) -> u64 {
+        self.amounts[turn.at..turn.answer_end].iter().sum::<Millitokens>().ceil_tokens()
+    }
+
+    /// Whether a request of so many tokens leaves too little for the reply.
+    pub(crate) fn overflows(&self, tokens: u64) -> bool {
+        tokens.saturating_add(self.terms.budget.reserve()) > self.terms.budget.context_window()
+    }
+
+    /// What sending everything costs, whether the window would take it or not.
+    pub(crate) fn baseline(&self) -> Baseline {
+        let mut book = Book::new(self.terms.tariff.cache, self.overhead);
+        let pieces: Vec<_> = self.log.iter().map(|number| self.contents.piece(*number)).collect();
+        let mut baseline = Baseline::default();
+        for (number, turn) in self.turns.iter().enumerate() {
+            let settled = self.settle(&mut book, number, &pieces[..turn.at], self.leading_system);
+            let tokens = settled.total();
+            baseline.input += self.terms.tariff.input_cost(settled);
+            baseline.output += self.terms.tariff.output_cost(tokens, self.output_tokens(turn));
+            baseline.tokens += tokens;
+            baseline.overflows += u64::from(self.overflows(tokens));
+        }
+        baseline
+    }
+
+    /// Bills the request of a turn.
+    pub(crate) fn settle(
+        &self,
+        book: &mut Book,
+        turn: usize,
+        pieces: &[crate::cache::Piece],
+        leading: usize,
+    ) -> Settled {
+        if self.clock.turns_cold[turn] {
+            book.turn_cold();
+        }
+        book.settle(pieces, leading, self.clock.times[turn])
+    }
+
+    /// The input cost of the best plan in hindsight.
+    pub(crate) fn optimum(&self, floor_tokens: u64) -> Cost {
+        let ttl = self.terms.tariff.cache.ttl_millis;
+        let expired =
+            |turn: usize| turn > 0 && self.clock.times[turn].saturating_sub(self.clock.times[turn - 1]) >= ttl;
+        let is_cold: Vec<bool> =
+            (0..self.turns.len()).map(|turn| self.clock.turns_cold[turn] || expired(turn)).collect();
+        let budget = self.terms.budget;
+        let problem = Problem {
+            tariff: &self.terms.tariff,
+            turns: &self.turns,
+            amounts: &self.amounts,
+            overhead: self.overhead,
+            leading_system: self.leading_system,
+            units: &self.units,
+            is_cold: &is_cold,
+            limit_tokens: budget.context_window().saturating_sub(budget.reserve()),
+        };
+        problem.best(floor_tokens)
+    }
+
+    /// The search over all messages, made when it is first needed.
+    pub(crate) fn index(&mut self) -> &SearchIndex {
+        self.index.get_or_insert_with(|| {
+            let mut index = SearchIndex::default();
+            self.log.iter().for_each(|number| index.add_message(&self.contents.digest(*number).passages));
+            index
+        })
+    }
+}
+
+impl Clock {
+    fn of(conversation: &Conversation, options: &Options, turns: usize) -> Self {
+        let times = match options.gap_seconds {
+            Some(seconds) => (0..turns).map(|turn| gap_millis(seconds, turn)).collect(),
+            None => conversation.request_times(),
+        };
+        let times = if times.is_empty() { vec![0; turns] } else { times };
+        let is_cold =
+            |turn: usize| options.cold_every.is_some_and(|every| every > 0 && (turn as u64 + 1).is_multiple_of(every));
+        Self { times, turns_cold: (0..turns).map(is_cold).collect() }
+    }
+}
+
+fn gap_millis(seconds: u64, turn: usize) -> i64 {
+    let millis = seconds.saturating_mul(1000).saturating_mul(turn as u64);
+    i64::try_from(millis).unwrap_or(i64::MAX)
+}
+
+/// The identifiers of the system prompt and of the first user message, ascending.
+fn known_from_start(
+    conversation: &Conversation,
+    contents: &mut Contents,
+    log: &[u32],
+    leading_system: usize,
+) -> Vec<u32> {
+    let mut known: Vec<u32> =
+        conversation.system.iter().flat_map(|text| contents.digester.identifiers_of(text)).collect();
+    let first_user = conversation.messages.iter().position(|message| message.shape().role == Role::User);
+    for index in (0..leading_system).chain(first_user) {
+        known.extend(&contents.digest(log[index]).identifiers);
+    }
+    known.sort_unstable();
+    known.dedup();
+    known
+}

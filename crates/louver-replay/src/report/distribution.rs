@@ -1,0 +1,80 @@
+//! How a number is spread over conversations.
+
+use serde::Serialize;
+
+/// Sorted values without the missing ones.
+#[derive(Clone, Debug, Default)]
+pub struct Distribution(Vec<f64>);
+
+/// The usual summary of a distribution; null without values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Quantiles {
+    /// Half are below.
+    pub median: Option<f64>,
+    /// The average.
+    pub mean: Option<f64>,
+    /// A tenth are below.
+    pub p10: Option<f64>,
+    /// A tenth are above.
+    pub p90: Option<f64>,
+    /// One in twenty is above.
+    pub p95: Option<f64>,
+}
+
+impl Distribution {
+    /// Leaves the missing values out.
+    pub fn of(values: impl Iterator<Item = Option<f64>>) -> Self {
+        let mut values: Vec<f64> = values.flatten().collect();
+        values.sort_by(f64::total_cmp);
+        Self(values)
+    }
+
+    /// The value below which a share of the values lie, between two neighbours where it has to be.
+    ///
+    /// ```
+    /// use louver_replay::report::Distribution;
+    ///
+    /// let values = Distribution::of([Some(4.0), None, Some(1.0), Some(2.0)].into_iter());
+    /// assert_eq!(values.quantile(0.5), Some(2.0));
+    /// assert_eq!(values.quantile(0.75), Some(3.0));
+    /// ```
+    #[must_use]
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a position in a list"
+    )]
+    pub fn quantile(&self, share: f64) -> Option<f64> {
+        let last = self.0.len().checked_sub(1)?;
+        let position = share.clamp(0.0, 1.0) * last as f64;
+        let below = position.floor() as usize;
+        let (low, high) = (self.0[below], self.0[(below + 1).min(last)]);
+        Some(low + (high - low) * (position - below as f64))
+    }
+
+    /// The average.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a number of conversations")]
+    pub fn mean(&self) -> Option<f64> {
+        (!self.0.is_empty()).then(|| self.0.iter().sum::<f64>() / self.0.len() as f64)
+    }
+
+    /// The sum.
+    #[must_use]
+    pub fn sum(&self) -> f64 {
+        self.0.iter().sum()
+    }
+
+    /// The usual summary.
+    #[must_use]
+    pub fn quantiles(&self) -> Quantiles {
+        Quantiles {
+            median: self.quantile(0.5),
+            mean: self.mean(),
+            p10: self.quantile(0.1),
+            p90: self.quantile(0.9),
+            p95: self.quantile(0.95),
+        }
+    }
+}

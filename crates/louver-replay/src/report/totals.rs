@@ -1,0 +1,213 @@
+//! Rows summed up per policy.
+
+use super::distribution::Distribution;
+use super::row::{Measure, RunRow};
+use crate::retention::{Age, Share, Speaker};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A policy over all conversations.
+#[derive(Clone, Debug, Serialize)]
+pub struct Totals {
+    /// The policy.
+    pub policy: String,
+    /// Over all conversations.
+    #[serde(flatten)]
+    pub all: Group,
+    /// Recall over the references of all conversations together, so that long ones weigh more.
+    pub pooled: Pooled,
+    /// Mention recall by age, over the weights of all conversations.
+    pub recall_by_age: BTreeMap<&'static str, Option<f64>>,
+    /// Line recall by age.
+    pub line_by_age: BTreeMap<&'static str, Option<f64>>,
+    /// Mention recall by origin.
+    pub recall_by_origin: BTreeMap<&'static str, Option<f64>>,
+    /// Per wire format.
+    pub by_format: BTreeMap<&'static str, Group>,
+    /// By the number of requests.
+    pub by_length: BTreeMap<&'static str, Group>,
+}
+
+/// Recall over the references of all conversations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Pooled {
+    /// Mentioned in the request.
+    pub recall_window: Option<f64>,
+    /// The line stands in the request.
+    pub recall_line: Option<f64>,
+    /// Mentioned, or among the hits of a search.
+    pub recall_retrievable: Option<f64>,
+}
+
+/// Some conversations under one policy.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Group {
+    /// How many.
+    pub conversations: usize,
+    /// 1 - sum of input costs / sum of baselines.
+    pub saving_of_bill: Option<f64>,
+    /// The conversation that came out worst against its baseline.
+    pub dearest_saving: Option<f64>,
+    /// Half of the conversations are below.
+    pub median: BTreeMap<&'static str, Option<f64>>,
+    /// The averages.
+    pub mean: BTreeMap<&'static str, Option<f64>>,
+    /// A tenth of the conversations is below.
+    pub p10: BTreeMap<&'static str, Option<f64>>,
+    /// A tenth is above.
+    pub p90: BTreeMap<&'static str, Option<f64>>,
+    /// One in twenty is above.
+    pub p95: BTreeMap<&'static str, Option<f64>>,
+    /// The sums of what can be summed.
+    pub sums: BTreeMap<&'static str, f64>,
+}
+
+/// The best plans in hindsight, each conversation at the smallest floor that any policy left.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Hindsight {
+    /// How many conversations.
+    pub conversations: usize,
+    /// The median of the savings.
+    pub median_saving: Option<f64>,
+    /// 1 - sum of input costs / sum of baselines.
+    pub saving_of_bill: Option<f64>,
+    /// The sum of input costs.
+    pub input_usd: f64,
+}
+
+/// A total per policy, in the order in which the policies first appear.
+#[must_use]
+pub fn totals(rows: &[RunRow]) -> Vec<Totals> {
+    policies(rows).into_iter().map(|policy| Totals::of(policy, rows)).collect()
+}
+
+fn policies(rows: &[RunRow]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for row in rows {
+        if !names.contains(&row.policy.as_str()) {
+            names.push(&row.policy);
+        }
+    }
+    names
+}
+
+impl Totals {
+    fn of(policy: &str, rows: &[RunRow]) -> Self {
+        let rows: Vec<&RunRow> = rows.iter().filter(|row| row.policy == policy).collect();
+        Self {
+            policy: policy.to_owned(),
+            all: Group::of(&rows),
+            pooled: Pooled {
+                recall_window: pool(rows.iter().map(|row| row.detail.tally.mention)),
+                recall_line: pool(rows.iter().map(|row| row.detail.tally.line)),
+                recall_retrievable: pool(rows.iter().map(|row| row.detail.tally.retrievable)),
+            },
+            recall_by_age: pooled(Age::ALL.map(Age::name), |at| {
+                rows.iter().map(move |row| row.detail.tally.by_age[at])
+            }),
+            line_by_age: pooled(Age::ALL.map(Age::name), |at| {
+                rows.iter().map(move |row| row.detail.tally.line_by_age[at])
+            }),
+            recall_by_origin: pooled(Speaker::ALL.map(Speaker::name), |at| {
+                rows.iter().map(move |row| row.detail.tally.by_origin[at])
+            }),
+            by_format: grouped(&rows, |row| row.format.name()),
+            by_length: grouped(&rows, |row| length_name(row.requests)),
+        }
+    }
+}
+
+fn pooled<const N: usize, I: Iterator<Item = Share>>(
+    names: [&'static str; N],
+    shares: impl Fn(usize) -> I,
+) -> BTreeMap<&'static str, Option<f64>> {
+    names.into_iter().enumerate().map(|(at, name)| (name, pool(shares(at)))).collect()
+}
+
+fn pool(shares: impl Iterator<Item = Share>) -> Option<f64> {
+    let mut sum = Share::default();
+    shares.for_each(|share| sum.join(share));
+    sum.ratio()
+}
+
+fn grouped(rows: &[&RunRow], key: impl Fn(&RunRow) -> &'static str) -> BTreeMap<&'static str, Group> {
+    let mut groups: BTreeMap<&'static str, Vec<&RunRow>> = BTreeMap::new();
+    rows.iter().for_each(|row| groups.entry(key(row)).or_default().push(row));
+    groups.into_iter().map(|(name, rows)| (name, Group::of(&rows))).collect()
+}
+
+fn length_name(requests: u64) -> &'static str {
+    match requests {
+        0..10 => "1-9",
+        10..50 => "10-49",
+        50..100 => "50-99",
+        _ => "100+",
+    }
+}
+
+impl Group {
+    fn of(rows: &[&RunRow]) -> Self {
+        let mut group = Self { conversations: rows.len(), ..Self::default() };
+        for measure in Measure::ALL {
+            let values = Distribution::of(rows.iter().map(|row| (measure.of)(row)));
+            if measure.name == "micros_per_request" && values.mean().is_none() {
+                continue;
+            }
+            let quantiles = values.quantiles();
+            group.median.insert(measure.name, quantiles.median);
+            group.mean.insert(measure.name, quantiles.mean);
+            group.p10.insert(measure.name, quantiles.p10);
+            group.p90.insert(measure.name, quantiles.p90);
+            group.p95.insert(measure.name, quantiles.p95);
+            if Measure::SUMMED.contains(&measure.name) {
+                group.sums.insert(measure.name, values.sum());
+            }
+        }
+        group.saving_of_bill = saving(group.sum("input_usd"), group.sum("baseline_input_usd"));
+        group.dearest_saving = rows.iter().filter_map(|row| row.saving).min_by(f64::total_cmp);
+        group
+    }
+
+    /// The sum of a field.
+    #[must_use]
+    pub fn sum(&self, name: &str) -> f64 {
+        self.sums.get(name).copied().unwrap_or(0.0)
+    }
+
+    /// The median of a field.
+    #[must_use]
+    pub fn median_of(&self, name: &str) -> Option<f64> {
+        self.median.get(name).copied().flatten()
+    }
+
+    /// The value of a field that a tenth of the conversations are below.
+    #[must_use]
+    pub fn p10_of(&self, name: &str) -> Option<f64> {
+        self.p10.get(name).copied().flatten()
+    }
+}
+
+impl Hindsight {
+    /// The best plans for the conversations of these rows.
+    #[must_use]
+    pub fn of(rows: &[RunRow]) -> Self {
+        let mut best: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+        for row in rows {
+            let cheapest = best.entry(&row.file).or_insert((f64::INFINITY, row.baseline_input_usd));
+            cheapest.0 = cheapest.0.min(row.optimum_input_usd);
+        }
+        let savings = Distribution::of(best.values().map(|(cost, baseline)| saving(*cost, *baseline)));
+        let input_usd = best.values().map(|(cost, _)| cost).sum();
+        let baseline_usd = best.values().map(|(_, baseline)| baseline).sum();
+        Self {
+            conversations: best.len(),
+            median_saving: savings.quantile(0.5),
+            saving_of_bill: saving(input_usd, baseline_usd),
+            input_usd,
+        }
+    }
+}
+
+fn saving(cost: f64, baseline: f64) -> Option<f64> {
+    (baseline > 0.0).then(|| 1.0 - cost / baseline)
+}

@@ -1,0 +1,171 @@
+//! The identifiers and lines of messages, as numbers.
+
+use super::passages::{Cutter, Passage};
+use super::pattern::identifiers;
+use super::speech::{Speaker, speeches};
+use louver::wire::Message;
+use std::collections::HashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// How much of a line is compared.
+const LINE_CHARS: usize = 400;
+
+/// An identifier where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Occurrence {
+    /// The identifier.
+    pub identifier: u32,
+    /// Its line.
+    pub line: u32,
+    /// Whose line.
+    pub speaker: Speaker,
+    /// Whether it is an argument of a file edit.
+    pub is_edit: bool,
+}
+
+/// What a message mentions and says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Digest {
+    /// Every identifier once, ascending.
+    pub identifiers: Vec<u32>,
+    /// Every line once, ascending.
+    pub lines: Vec<u32>,
+    /// Every identifier where it stands, in order.
+    pub occurrences: Vec<Occurrence>,
+    /// The same text in pieces that a search can return.
+    pub passages: Vec<Passage>,
+}
+
+/// Gives identifiers and lines their numbers, the same for the same text throughout a conversation.
+#[derive(Debug, Default)]
+pub struct Digester {
+    identifiers: HashMap<Box<str>, u32>,
+    lines: HashMap<u64, u32>,
+    line_bytes: Vec<u32>,
+}
+
+impl Digester {
+    /// Reads a message. O(its bytes).
+    pub fn digest(&mut self, message: &Message) -> Digest {
+        let mut digest = Digest::default();
+        let mut cutter = Cutter::default();
+        speeches(message, |speaker, is_edit, text| {
+            for line in text.lines() {
+                self.read_line(line, speaker, is_edit, &mut digest, &mut cutter);
+            }
+        });
+        digest.passages = cutter.finish();
+        sort_unique(&mut digest.identifiers);
+        sort_unique(&mut digest.lines);
+        digest
+    }
+
+    /// The identifiers of a text, each once.
+    pub fn identifiers_of(&mut self, text: &str) -> Vec<u32> {
+        let mut found: Vec<u32> = text.lines().flat_map(identifiers).map(|name| self.identifier(name)).collect();
+        sort_unique(&mut found);
+        found
+    }
+
+    /// How many identifiers are known.
+    #[must_use]
+    pub fn identifier_count(&self) -> usize {
+        self.identifiers.len()
+    }
+
+    /// How many lines are known.
+    #[must_use]
+    pub fn line_count(&self) -> usize {
+        self.line_bytes.len()
+    }
+
+    /// The bytes of a line.
+    #[must_use]
+    pub fn line_bytes(&self, line: u32) -> u64 {
+        self.line_bytes.get(line as usize).map_or(0, |bytes| u64::from(*bytes))
+    }
+
+    /// Every identifier by its number.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        let mut names = vec![""; self.identifiers.len()];
+        for (name, number) in &self.identifiers {
+            names[*number as usize] = name;
+        }
+        names
+    }
+
+    fn read_line(&mut self, line: &str, speaker: Speaker, is_edit: bool, digest: &mut Digest, cutter: &mut Cutter) {
+        let trimmed = line.trim();
+        if trimmed.is_empty() {
+            return;
+        }
+        let number = self.line(trimmed);
+        digest.lines.push(number);
+        cutter.add_line(line);
+        for name in identifiers(line) {
+            let identifier = self.identifier(name);
+            digest.identifiers.push(identifier);
+            digest.occurrences.push(Occurrence { identifier, line: number, speaker, is_edit });
+            cutter.add_identifier(offset_in(line, name), identifier);
+        }
+    }
+
+    fn identifier(&mut self, name: &str) -> u32 {
+        if let Some(known) = self.identifiers.get(name) {
+            return *known;
+        }
+        let number = u32::try_from(self.identifiers.len()).unwrap_or(u32::MAX);
+        self.identifiers.insert(name.into(), number);
+        number
+    }
+
+    fn line(&mut self, trimmed: &str) -> u32 {
+        let end = trimmed.char_indices().nth(LINE_CHARS).map_or(trimmed.len(), |(at, _)| at);
+        let next = u32::try_from(self.line_bytes.len()).unwrap_or(u32::MAX);
+        let number = *self.lines.entry(xxh3_64(&trimmed.as_bytes()[..end])).or_insert(next);
+        if number == next {
+            self.line_bytes.push(u32::try_from(trimmed.len()).unwrap_or(u32::MAX));
+        }
+        number
+    }
+}
+
+/// Where a part of a line starts in it.
+fn offset_in(line: &str, part: &str) -> usize {
+    part.as_ptr().addr() - line.as_ptr().addr()
+}
+
+fn sort_unique(numbers: &mut Vec<u32>) {
+    numbers.sort_unstable();
+    numbers.dedup();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use louver::wire::Format;
+
+    #[test]
+    fn the_same_text_has_the_same_numbers() {
+        let mut digester = Digester::default();
+        let mut digest = |content: &str| {
+            let raw = format!(r#"{{"role":"user","content":"{content}"}}"#);
+            digester.digest(&Message::parse(Format::OpenAiChat, &raw).unwrap())
+        };
+        let first = digest(r"see a_b and c_d\n  two\n\ntwo");
+        let second = digest(r"two\nc_d");
+        assert_eq!((first.identifiers.len(), first.lines.len()), (2, 2));
+        assert_eq!(second.lines[0], first.lines[1]);
+        assert_eq!(second.identifiers[0], first.identifiers[1]);
+        assert_eq!(first.occurrences.len(), 2);
+    }
+
+    #[test]
+    fn only_the_first_four_hundred_characters_of_a_line_count() {
+        let mut digester = Digester::default();
+        let (a, b) = (format!("{}a", "é".repeat(400)), format!("{}b", "é".repeat(400)));
+        assert_eq!(digester.line(&a), digester.line(&b));
+        assert_ne!(digester.line(&a[2..]), digester.line(&b[2..]));
+    }
+}

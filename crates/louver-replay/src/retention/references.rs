@@ -1,0 +1,144 @@
+//! What a recorded answer refers to.
+
+use super::digest::{Digest, Occurrence};
+use super::speech::Speaker;
+use crate::conversation::Turn;
+use std::collections::HashMap;
+
+/// How many turns ago something last stood in the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Age {
+    /// This turn or the one before.
+    Fresh,
+    /// 2 to 5 turns.
+    UpTo5,
+    /// 6 to 20 turns.
+    UpTo20,
+    /// 21 to 100 turns.
+    UpTo100,
+    /// More than 100 turns.
+    Over100,
+}
+
+impl Age {
+    /// All ages, youngest first.
+    pub const ALL: [Self; 5] = [Self::Fresh, Self::UpTo5, Self::UpTo20, Self::UpTo100, Self::Over100];
+
+    /// The bucket of an age in turns.
+    #[must_use]
+    pub fn of_turns(turns: usize) -> Self {
+        match turns {
+            0..=1 => Self::Fresh,
+            2..=5 => Self::UpTo5,
+            6..=20 => Self::UpTo20,
+            21..=100 => Self::UpTo100,
+            _ => Self::Over100,
+        }
+    }
+
+    /// The name used in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fresh => "0-1",
+            Self::UpTo5 => "2-5",
+            Self::UpTo20 => "6-20",
+            Self::UpTo100 => "21-100",
+            Self::Over100 => ">100",
+        }
+    }
+}
+
+/// An identifier of a recorded answer that stood in an earlier message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reference {
+    /// The identifier.
+    pub identifier: u32,
+    /// One over the number of earlier messages that hold it.
+    pub weight: f64,
+    /// The line in which it last stood.
+    pub line: u32,
+    /// The message in which it last stood.
+    pub message: usize,
+    /// How long ago that was.
+    pub age: Age,
+    /// Whose line it was.
+    pub origin: Speaker,
+    /// Whether the user ever wrote it.
+    pub is_users: bool,
+    /// Whether the answer uses it as an argument of a file edit.
+    pub is_edit: bool,
+}
+
+/// What is known of an identifier from the messages so far.
+#[derive(Clone, Copy, Debug)]
+struct Trace {
+    messages: u32,
+    last: Occurrence,
+    last_message: usize,
+    is_users: bool,
+}
+
+/// The references of every turn. `known_from_start` are the identifiers of the system prompt and of the first user
+/// message, ascending; they never count.
+#[must_use]
+pub fn references(digests: &[&Digest], turns: &[Turn], known_from_start: &[u32]) -> Vec<Vec<Reference>> {
+    let mut traces: HashMap<u32, Trace> = HashMap::new();
+    let mut turn_of = vec![0; digests.len()];
+    let mut read = 0;
+    let mut all = Vec::with_capacity(turns.len());
+    for (number, turn) in turns.iter().enumerate() {
+        for index in read..turn.at {
+            turn_of[index] = number;
+            trace(&mut traces, index, digests[index]);
+        }
+        read = turn.at;
+        let used = used(&digests[turn.at..turn.answer_end]);
+        let referred = used.into_iter().filter(|(identifier, _)| known_from_start.binary_search(identifier).is_err());
+        let found = referred.filter_map(|(identifier, is_edit)| {
+            let trace = traces.get(&identifier)?;
+            Some(reference(identifier, is_edit, trace, number - turn_of[trace.last_message]))
+        });
+        all.push(found.collect());
+    }
+    all
+}
+
+fn reference(identifier: u32, is_edit: bool, trace: &Trace, turns: usize) -> Reference {
+    Reference {
+        identifier,
+        weight: 1.0 / f64::from(trace.messages),
+        line: trace.last.line,
+        message: trace.last_message,
+        age: Age::of_turns(turns),
+        origin: trace.last.speaker,
+        is_users: trace.is_users,
+        is_edit,
+    }
+}
+
+/// The identifiers of an answer, ascending, and whether an edit uses them.
+fn used(answer: &[&Digest]) -> Vec<(u32, bool)> {
+    let mut used: Vec<(u32, bool)> = answer
+        .iter()
+        .flat_map(|digest| digest.occurrences.iter().map(|occurrence| (occurrence.identifier, occurrence.is_edit)))
+        .collect();
+    // An edit sorts behind a mention, and the last of equal identifiers is kept.
+    used.sort_unstable();
+    used.reverse();
+    used.dedup_by_key(|(identifier, _)| *identifier);
+    used.reverse();
+    used
+}
+
+fn trace(traces: &mut HashMap<u32, Trace>, index: usize, digest: &Digest) {
+    for occurrence in &digest.occurrences {
+        let is_users = occurrence.speaker == Speaker::User;
+        let fresh = Trace { messages: 0, last: *occurrence, last_message: usize::MAX, is_users };
+        let trace = traces.entry(occurrence.identifier).or_insert(fresh);
+        trace.messages += u32::from(trace.last_message != index);
+        trace.last = *occurrence;
+        trace.last_message = index;
+        trace.is_users |= is_users;
+    }
+}

@@ -1,0 +1,128 @@
+//! What is said in a message, and who says it.
+
+use louver::wire::{Message, Part, PartKind, Role};
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// Whose words they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Speaker {
+    /// The person, or the application in their place.
+    User,
+    /// A tool's result.
+    Tool,
+    /// The model itself.
+    Own,
+}
+
+impl Speaker {
+    /// All speakers.
+    pub const ALL: [Self; 3] = [Self::User, Self::Tool, Self::Own];
+
+    /// The name used in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Tool => "tool",
+            Self::Own => "own",
+        }
+    }
+}
+
+/// Calls `each` with every decoded text of a message: who says it, and whether it is an argument of a file edit.
+/// Signatures, encrypted content and base64 are left out.
+pub fn speeches(message: &Message, mut each: impl FnMut(Speaker, bool, &str)) {
+    let mut is_result = false;
+    for part in &message.shape().parts {
+        if !part.nested {
+            is_result = matches!(part.kind, PartKind::ToolResult | PartKind::ServerToolResult);
+        }
+        if part.chars == 0 || matches!(part.kind, PartKind::Media(_)) {
+            continue;
+        }
+        let speaker = speaker(message.shape().role, is_result);
+        let is_call = matches!(part.kind, PartKind::ToolCall | PartKind::ServerToolCall);
+        let is_edit = is_call && edits_file(&message.name_of(part));
+        strings(message, part, is_call, &mut |text| each(speaker, is_edit, text));
+    }
+}
+
+fn speaker(role: Role, is_result: bool) -> Speaker {
+    match role {
+        _ if is_result => Speaker::Tool,
+        Role::Tool => Speaker::Tool,
+        Role::Assistant => Speaker::Own,
+        Role::User | Role::System | Role::Developer => Speaker::User,
+    }
+}
+
+/// A string is one text. Anything else, and arguments that are JSON inside a string, are the strings in them.
+fn strings(message: &Message, part: &Part, is_call: bool, each: &mut dyn FnMut(&str)) {
+    let is_string = part.text.of(message.raw()).starts_with('"');
+    let text: Cow<'_, str> = message.text_of(part);
+    if is_string && !(is_call && text.trim_start().starts_with(['{', '['])) {
+        each(&text);
+        return;
+    }
+    match serde_json::from_str::<Value>(&text) {
+        Ok(value) => walk(&value, each),
+        Err(_) => each(&text),
+    }
+}
+
+fn walk(value: &Value, each: &mut dyn FnMut(&str)) {
+    match value {
+        Value::String(text) => each(text),
+        Value::Array(items) => items.iter().for_each(|item| walk(item, each)),
+        Value::Object(members) => members.values().for_each(|member| walk(member, each)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Whether a tool of this name changes files.
+fn edits_file(tool: &str) -> bool {
+    let tool = tool.to_ascii_lowercase();
+    ["write", "edit", "patch", "create_file", "str_replace", "replace"].iter().any(|word| tool.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use louver::wire::Format;
+
+    fn said(format: Format, raw: &str) -> Vec<(Speaker, bool, String)> {
+        let mut all = Vec::new();
+        let message = Message::parse(format, raw).unwrap();
+        speeches(&message, |speaker, is_edit, text| all.push((speaker, is_edit, text.to_owned())));
+        all
+    }
+
+    #[test]
+    fn an_anthropic_message_speaks_for_the_user_and_for_tools() {
+        let raw = r#"{"role":"user","content":[
+            {"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"from a\ntool"}]},
+            {"type":"text","text":"from me"},
+            {"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}"#;
+        let expected =
+            [(Speaker::Tool, false, "from a\ntool".to_owned()), (Speaker::User, false, "from me".to_owned())];
+        assert_eq!(said(Format::Anthropic, raw), expected);
+    }
+
+    #[test]
+    fn arguments_are_decoded_and_edits_known_by_the_tool() {
+        let raw = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":
+            {"name":"edit_file","arguments":"{\"path\":\"a.rs\",\"lines\":[1,\"x\\ny\"]}"}}]}"#;
+        let expected = [(Speaker::Own, true, "a.rs".to_owned()), (Speaker::Own, true, "x\ny".to_owned())];
+        let mut all = said(Format::OpenAiChat, raw);
+        all.sort();
+        assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn signatures_are_not_words() {
+        let raw = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2ln/bmF0dXJl"}]}"#;
+        assert_eq!(said(Format::Anthropic, raw), [(Speaker::Own, false, "hm".to_owned())]);
+    }
+}

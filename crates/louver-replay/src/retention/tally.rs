@@ -1,0 +1,85 @@
+//! Weights found over weights wanted.
+
+use super::references::{Age, Reference};
+use super::speech::Speaker;
+
+/// How much of something was there.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Share {
+    /// What was there.
+    pub found: f64,
+    /// What was wanted.
+    pub wanted: f64,
+}
+
+impl Share {
+    /// Adds a weight.
+    pub fn add(&mut self, weight: f64, is_found: bool) {
+        self.wanted += weight;
+        self.found += if is_found { weight } else { 0.0 };
+    }
+
+    /// Adds another share.
+    pub fn join(&mut self, other: Self) {
+        self.wanted += other.wanted;
+        self.found += other.found;
+    }
+
+    /// Found over wanted, unless nothing was.
+    #[must_use]
+    pub fn ratio(self) -> Option<f64> {
+        (self.wanted > 0.0).then(|| self.found / self.wanted)
+    }
+}
+
+/// Everything that is known about recall in one run.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Mentioned in the request.
+    pub mention: Share,
+    /// The line stands in the request.
+    pub line: Share,
+    /// Mentioned in the request or in one of the best hits of a search.
+    pub retrievable: Share,
+    /// Mentions that file edits need.
+    pub edit: Share,
+    /// Mentions of what the user wrote.
+    pub user: Share,
+    /// Mentions by age.
+    pub by_age: [Share; Age::ALL.len()],
+    /// Lines by age.
+    pub line_by_age: [Share; Age::ALL.len()],
+    /// Mentions by origin.
+    pub by_origin: [Share; Speaker::ALL.len()],
+}
+
+/// What became of one reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// It is mentioned in the request.
+    pub is_mentioned: bool,
+    /// Its line stands in the request.
+    pub has_line: bool,
+    /// A search would find it.
+    pub is_retrieved: bool,
+}
+
+impl Tally {
+    /// Counts one reference.
+    pub fn add(&mut self, reference: &Reference, outcome: Outcome) {
+        let Outcome { is_mentioned, has_line, is_retrieved } = outcome;
+        let weight = reference.weight;
+        self.mention.add(weight, is_mentioned);
+        self.line.add(weight, has_line);
+        self.retrievable.add(weight, is_mentioned || is_retrieved);
+        self.by_age[reference.age as usize].add(weight, is_mentioned);
+        self.line_by_age[reference.age as usize].add(weight, has_line);
+        self.by_origin[reference.origin as usize].add(weight, is_mentioned);
+        if reference.is_edit {
+            self.edit.add(weight, is_mentioned);
+        }
+        if reference.is_users {
+            self.user.add(weight, is_mentioned);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What a conversation is measured by: model, prices, window, counter.
+
+use crate::cache::Tariff;
+use crate::conversation::Conversation;
+use crate::options::Options;
+use louver::budget::{Budget, NothingLeft};
+use louver::catalog::{Catalog, Found, Model, ThinkingBinding};
+use louver::tokens::Counter;
+use louver::wire::Format;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Why a conversation cannot be measured.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TermsError {
+    /// No model of this name, and none like it.
+    #[error("model `{0}` is not in the catalogue, and no model is like it")]
+    UnknownModel(String),
+    /// A window that the reply alone fills.
+    #[error(transparent)]
+    NothingLeft(#[from] NothingLeft),
+}
+
+/// What a conversation is measured by.
+#[derive(Clone, Debug)]
+pub(crate) struct Terms {
+    /// The name that was asked for or recorded.
+    pub(crate) model: String,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) tariff: Tariff,
+    pub(crate) budget: Budget,
+    pub(crate) counter: Arc<dyn Counter>,
+    pub(crate) thinking: ThinkingBinding,
+}
+
+/// Counters by model: a tokenizer takes a while to load and can be shared.
+#[derive(Debug, Default)]
+pub(crate) struct Counters(Mutex<BTreeMap<String, Arc<dyn Counter>>>);
+
+impl Counters {
+    fn of(&self, options: &Options, model: &Model) -> Arc<dyn Counter> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let make = || options.counter.resolve(Some(model));
+        Arc::clone(known.entry(model.name.clone()).or_insert_with(make))
+    }
+}
+
+impl Terms {
+    pub(crate) fn of(conversation: &Conversation, options: &Options, counters: &Counters) -> Result<Self, TermsError> {
+        let mut warnings = Vec::new();
+        let (name, model) = find_model(conversation, options, &mut warnings)?;
+        let mut tariff = Tariff::of_model(&model);
+        if let Some(prices) = options.cache_prices {
+            tariff = tariff.with_multiples(prices.write, prices.read);
+        }
+        if let Some(kind) = options.cache_kind {
+            tariff.cache.kind = kind;
+        }
+        Ok(Self {
+            model: name,
+            warnings,
+            tariff,
+            budget: budget(options, &model)?,
+            counter: counters.of(options, &model),
+            thinking: model.traits.thinking,
+        })
+    }
+}
+
+fn find_model(
+    conversation: &Conversation,
+    options: &Options,
+    warnings: &mut Vec<String>,
+) -> Result<(String, Model), TermsError> {
+    let catalog = Catalog::builtin();
+    if let Some(asked) = &options.model {
+        let found = catalog.find(asked).ok_or_else(|| TermsError::UnknownModel(asked.clone()))?;
+        return Ok((asked.clone(), accept(found, warnings)));
+    }
+    if let Some(recorded) = &conversation.model
+        && let Some(found) = catalog.find(recorded)
+    {
+        return Ok((recorded.clone(), accept(found, warnings)));
+    }
+    let stand_in = stand_in(conversation.format);
+    let found = catalog.find(stand_in).ok_or_else(|| TermsError::UnknownModel(stand_in.to_owned()))?;
+    let (name, warning) = match &conversation.model {
+        Some(recorded) => (
+            recorded.clone(),
+            format!("model `{recorded}` is not in the catalogue: prices and window of `{stand_in}` stand in"),
+        ),
+        None => (stand_in.to_owned(), format!("no model is recorded: prices and window of `{stand_in}` stand in")),
+    };
+    warnings.push(warning);
+    Ok((name, accept(found, warnings)))
+}
+
+fn accept(found: Found<'_>, warnings: &mut Vec<String>) -> Model {
+    warnings.extend(found.warning);
+    found.model.into_owned()
+}
+
+/// The model whose prices and window hold where a record names none that is known.
+fn stand_in(format: Format) -> &'static str {
+    match format {
+        Format::Anthropic => "claude-sonnet-5",
+        Format::OpenAiChat | Format::OpenAiResponses => "gpt-5.5",
+        Format::Gemini => "gemini-2.5-pro",
+    }
+}
+
+/// The window and the reserve asked for. A small window that the usual reserve would fill keeps less free.
+fn budget(options: &Options, model: &Model) -> Result<Budget, NothingLeft> {
+    let window = options.context_window.unwrap_or(model.context_window);
+    let usual = Budget::new(window, options.max_output);
+    if options.max_output.is_some() || usual.is_ok() {
+        return usual;
+    }
+    let smaller = model.max_output.into_iter().chain([window / 4]);
+    smaller.map(|reserve| Budget::new(window, Some(reserve))).find(Result::is_ok).unwrap_or(usual)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stand_ins_are_known_exactly() {
+        for format in Format::ALL {
+            let found = Catalog::builtin().find(stand_in(format)).unwrap();
+            assert_eq!(found.warning, None);
+        }
+    }
+
+    #[test]
+    fn a_small_window_keeps_less_free() {
+        let options = Options::of(Vec::new());
+        let model = Catalog::builtin().find("gpt-4").unwrap().model;
+        let budget = budget(&options, &model).unwrap();
+        assert!(budget.context_window() == 8192 && budget.reserve() < 8192);
+    }
+
+    #[test]
+    fn an_unknown_model_that_was_asked_for_is_an_error_and_a_recorded_one_a_warning() {
+        let mut conversation = Conversation::new("x", Format::Gemini, Vec::new());
+        conversation.model = Some("no such thing".to_owned());
+        let mut options = Options::of(Vec::new());
+        let terms = Terms::of(&conversation, &options, &Counters::default()).unwrap();
+        assert_eq!((terms.model.as_str(), terms.warnings.len()), ("no such thing", 1));
+        options.model = Some("no such thing".to_owned());
+        assert!(Terms::of(&conversation, &options, &Counters::default()).is_err());
+    }
+}

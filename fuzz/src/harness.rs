@@ -1,0 +1,147 @@
+//! The checks. Each panics with what does not hold.
+
+use louver::budget::Budget;
+use louver::json::{Cursor, JsonError, Kind, Problem, text};
+use louver::legality::{check, repair};
+use louver::policy::{MessagesConfig, Settings, TABLE};
+use louver::tokens::Chars4;
+use louver::trim::{TrimError, TrimOptions, Trimmed, trim};
+use louver::wire::{Body, Format, Message};
+use serde_json::value::RawValue;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Our cursor and `serde_json` agree on what is JSON. (`serde_json` passes a raw value without a limit on its depth
+/// and without reading its numbers, so the depth of ours is the only difference.)
+pub fn json(bytes: &[u8]) {
+    let Ok(source) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let ours = pass(source);
+    let theirs = serde_json::from_str::<&RawValue>(source);
+    match &ours {
+        Err(error) if *error.problem() == Problem::TooDeep => return,
+        Err(error) => assert!(error.offset() <= source.len(), "{error} is beyond the text"),
+        Ok(()) => {}
+    }
+    assert_eq!(ours.is_ok(), theirs.is_ok(), "ours: {ours:?}, theirs: {theirs:?}");
+    if ours.is_ok() {
+        values(source);
+    }
+}
+
+fn pass(source: &str) -> Result<(), JsonError> {
+    let mut cursor = Cursor::new(source);
+    cursor.skip()?;
+    cursor.finish()
+}
+
+/// What is measured and decoded is what `serde_json` reads, where that reads it at all.
+fn values(source: &str) {
+    let mut cursor = Cursor::new(source);
+    if let (Ok(Kind::String), Ok(theirs)) = (cursor.kind(), serde_json::from_str::<String>(source)) {
+        let string = cursor.string().expect("it was passed before");
+        assert_eq!(string.chars as usize, theirs.chars().count(), "characters");
+        let inner = source.trim();
+        assert_eq!(text::decode(&inner[1..inner.len() - 1]), theirs, "text");
+    }
+    let compact = text::compact(source);
+    let again = text::compact(&compact).into_owned();
+    assert_eq!(again, compact, "compacting twice");
+    pass(&compact).expect("what was compacted is JSON");
+}
+
+/// Whatever the bytes are: no panic. Where they are a history: it is JSON, repairing makes it legal, and every policy
+/// leaves a legal history legal and the bytes of what it keeps alone.
+pub fn body(format: Format, bytes: &[u8]) {
+    // Detection reads the same bytes in another way; only a panic would be wrong.
+    drop(Body::parse_bytes(bytes, None));
+    let body = match Body::parse_bytes(bytes, Some(format)) {
+        Ok(body) => body,
+        Err(error) => {
+            assert!(error.offset() <= bytes.len(), "{error} is beyond the text");
+            assert!(!error.to_string().is_empty());
+            return;
+        }
+    };
+    serde_json::from_str::<&RawValue>(body.text()).expect("what was read is JSON");
+    for message in body.messages() {
+        messages_stand_alone(format, message);
+    }
+    let is_legal = check(&body).is_empty();
+    repairs(&body, is_legal);
+    for row in TABLE {
+        for settings in settings() {
+            trims(&body, row.name, settings, is_legal);
+        }
+    }
+}
+
+fn messages_stand_alone(format: Format, message: &Message) {
+    // A bare `input` string of Responses is a history, but no message that could stand in a list.
+    if message.raw().starts_with('{') {
+        let again = Message::parse(format, message.raw()).expect("a message is one without its body, too");
+        assert_eq!(&again, message);
+    }
+    for part in &message.shape().parts {
+        let _ = (message.text_of(part), message.name_of(part), message.id_of(part), message.own_id_of(part));
+    }
+}
+
+fn repairs(body: &Body, is_legal: bool) {
+    let repaired = repair(body).expect("what repair writes can be read");
+    if is_legal {
+        assert_eq!(repaired.json, body.text(), "a legal history is repaired to itself");
+        return;
+    }
+    let again = Body::parse(&repaired.json, Some(body.format())).expect("a repaired history can be read");
+    // There is no legal history without a message.
+    if !again.messages().is_empty() {
+        assert_eq!(check(&again), [], "the repaired history {}", repaired.json);
+    }
+}
+
+fn settings() -> [Settings; 2] {
+    let small = MessagesConfig { max_messages: 3, preserve_first_n: 1, preserve_last_n: 1, summarize_on_trim: false };
+    let tail = MessagesConfig { preserve_first_n: 0, max_messages: 2, ..small };
+    [(small, 150), (tail, 60)].map(|(messages, window)| Settings {
+        messages,
+        budget: Budget::new(window, Some(5)).ok(),
+        ..Settings::default()
+    })
+}
+
+fn trims(body: &Body, policy: &str, settings: Settings, is_legal: bool) {
+    let options = TrimOptions { policy, settings, counter: Arc::new(Chars4), model: None };
+    let trimmed = match trim(body, options) {
+        Ok(trimmed) => trimmed,
+        Err(TrimError::Overflow(overflow)) => {
+            assert!(overflow.floor_tokens > overflow.allowed_tokens, "{policy} gave up although it fits: {overflow}");
+            return;
+        }
+        Err(TrimError::Settings(error)) => panic!("{policy}: {error}"),
+    };
+    let again = Body::parse(&trimmed.json, Some(body.format())).expect("a trimmed history can be read");
+    if is_legal {
+        assert_eq!(check(&again), [], "{policy} made it illegal: {}", trimmed.json);
+    }
+    keeps_bytes(body, &again, policy, &trimmed);
+}
+
+/// Kept and left out are the whole input, and what is kept and not edited is sent in order, byte for byte.
+fn keeps_bytes(body: &Body, again: &Body, policy: &str, trimmed: &Trimmed) {
+    let report = &trimmed.report;
+    let all: BTreeSet<usize> = report.kept.iter().chain(&report.evicted).copied().collect();
+    let count = report.kept.len() + report.evicted.len();
+    assert_eq!((all.len(), count), (body.messages().len(), body.messages().len()), "{policy} lost or doubled messages");
+    let untouched = report.kept.iter().filter(|index| !report.edited.contains(index));
+    let mut sent = again.messages().iter();
+    for index in untouched {
+        let raw = body.messages()[*index].raw();
+        assert!(
+            sent.any(|message| message.raw() == raw),
+            "{policy} changed or moved message {index}: {}",
+            trimmed.json
+        );
+    }
+}
