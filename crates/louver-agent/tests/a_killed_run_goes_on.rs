@@ -9,6 +9,7 @@ use louver_agent::{Executor, ExecutorConfig, Interrupted, RunOutcome};
 use louver_sandbox::{Call, Sandbox, Scenario, Turn};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
@@ -71,23 +72,19 @@ async fn every_completed_call_stands_in_the_state_exactly_once() {
     let folder = tempfile::tempdir().unwrap();
     let (state, notes_file) = (folder.path().join("state.jsonl"), folder.path().join("notes"));
     let sandbox = Sandbox::builder().scenario(notes()).start("127.0.0.1:0").await.unwrap();
-    let seed = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
-    let mut lengths = Vec::new();
+    let seed = RandomState::new().hash_one(0);
+    let random = |kill: u64| BuildHasherDefault::<DefaultHasher>::default().hash_one((seed, kill));
+    let length = || std::fs::metadata(&state).map_or(0, |state| state.len());
     for kill in 0..KILLS {
         let mut child = start(&sandbox.url(), &state, &notes_file);
-        let moment = 15
-            + std::hash::BuildHasher::hash_one(
-                &std::hash::BuildHasherDefault::<std::hash::DefaultHasher>::default(),
-                (seed, kill),
-            ) % 120;
-        tokio::time::sleep(Duration::from_millis(moment)).await;
+        // A random moment of the work, however fast the machine is; the first comes as early as can be.
+        let (from, work) = (length(), if kill == 0 { 0 } else { random(kill) % 6000 });
+        while length() < from + work && child.try_wait().unwrap().is_none() {
+            tokio::time::sleep(Duration::from_micros(200 + random(kill + KILLS) % 800)).await;
+        }
         child.kill().unwrap();
         child.wait().unwrap();
-        let length = std::fs::metadata(&state).map_or(0, |state| state.len());
-        lengths.push(length);
     }
-    lengths.dedup();
-    assert!(lengths.len() > 10, "seed {seed}: most kills came in the middle of work: {lengths:?}");
     let mut last = start(&sandbox.url(), &state, &notes_file);
     let status = tokio::task::spawn_blocking(move || last.wait().unwrap()).await.unwrap();
     assert!(status.success(), "seed {seed}: the run completes");
@@ -164,4 +161,28 @@ async fn a_state_file_of_another_format_is_refused() {
     std::fs::write(&path, corrupt).unwrap();
     let error = executor.resume(&path).await.unwrap_err();
     assert!(error.to_string().starts_with("line 2 of the state file"), "{error}");
+}
+
+#[tokio::test]
+async fn a_finished_run_is_read_back_as_it_was_and_not_run_again() {
+    for api in Api::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        let world = World::with(api, Sandbox::builder().scenario(world::steps(40)).context_window(1500)).await;
+        let mut options = world.options();
+        options.max_tokens = 16;
+        options.window.settings.messages.max_messages = 30;
+        options.window.settings.messages.preserve_last_n = 10;
+        options.window.settings.messages.summarize_on_trim = true;
+        let config = ExecutorConfig { state_file: Some(path.clone()), ..ExecutorConfig::new(options) };
+        let executor = Executor::new(world.provider.clone(), world.tools.clone(), config);
+        let lived = executor.run("Go.").await.unwrap();
+        assert_eq!(lived.outcome, RunOutcome::Completed("All done.".to_owned()), "{api:?}");
+        let requests = world.sandbox.journal().len();
+        let read = executor.resume(&path).await.unwrap();
+        assert_eq!(read.outcome, lived.outcome, "{api:?}");
+        assert_eq!(read.conversation_metrics, lived.conversation_metrics, "{api:?}: the same view");
+        assert_eq!(read.log.messages, lived.log.messages, "{api:?}: byte for byte");
+        assert_eq!(world.sandbox.journal().len(), requests, "{api:?}: nobody was asked");
+    }
 }

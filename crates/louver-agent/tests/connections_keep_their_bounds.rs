@@ -40,6 +40,19 @@ async fn requests_go_through_the_proxy_that_is_named() {
 }
 
 #[tokio::test]
+async fn tls_has_its_cryptography() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut connection = connection(&format!("https://{}", listener.local_addr().unwrap()));
+    connection.retry.max_retries = 0;
+    let greeting = tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        socket.read_u8().await.unwrap()
+    });
+    assert_eq!(error_of(connection, false).await.category(), Category::Network);
+    assert_eq!(greeting.await.unwrap(), 0x16, "a handshake was begun");
+}
+
+#[tokio::test]
 async fn an_answer_that_takes_too_long_is_given_up() {
     let stalled = (0..9).fold(Turn::text("x"), |turn, _| turn.after(Fault::Stall));
     let world = World::new(Api::Chat, Scenario::new("stalled").turn(stalled)).await;

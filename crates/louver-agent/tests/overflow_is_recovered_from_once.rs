@@ -23,6 +23,9 @@ async fn a_refused_view_is_tightened_and_sent_again() {
         assert_eq!(result.stop, Stop::Completed, "{api:?}: {:?}", result.error);
         assert!(world.statuses().contains(&400), "{api:?}: the provider did refuse");
         assert!(result.conversation_metrics.evicted_messages > 0);
+        let lines = world.lines();
+        assert!(lines.iter().any(|line| line.starts_with("the provider refused")), "{api:?}: {lines:?}");
+        assert!(lines.iter().any(|line| line.starts_with("Context truncated: ")), "{api:?}: {lines:?}");
         assert_sound(api, result.conversation_state.as_ref().unwrap());
     }
 }

@@ -43,7 +43,7 @@ async fn calls_of_one_answer_run_at_the_same_time() {
     let world = World::new(Api::Chat, scenario).await;
     let result = world.execute(&world.options()).await;
     assert!(result.success);
-    assert_eq!(MOST_RUNNING.load(Ordering::SeqCst), 6);
+    assert!(MOST_RUNNING.load(Ordering::SeqCst) >= 6);
 }
 
 #[tokio::test]

@@ -1,9 +1,8 @@
 //! What the loop itself costs per turn: a thousand turns with a provider that answers at once and no HTTP at all.
 //!
-//! `cargo run --release -p louver-agent --example loop_overhead [TURNS]` prints microseconds per turn and exits with 1 when
-//! they are more than a millisecond. Without HTTP, what is left is the loop: window, results, state file, events.
-
-#![allow(clippy::print_stdout, reason = "the figure is the program's purpose")]
+//! `cargo run --release --manifest-path bench/Cargo.toml --features agent --bin loop_overhead [-- TURNS]` prints
+//! microseconds per turn and exits with 1 when they are more than a millisecond. Without HTTP, what is left is the loop:
+//! window, results, state file, events.
 
 use louver::catalog::Catalog;
 use louver::tokens::CounterChoice;

@@ -1,0 +1,58 @@
+//! Thinking behind a cut, on models that differ in what they demand of it.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod world;
+
+use louver_agent::{CondenseTiming, Stop};
+use louver_sandbox::{Scenario, Task};
+use serde_json::{Value, json};
+use world::{Api, World};
+
+fn thoughtful() -> Scenario {
+    let tools = vec!["read_file".into(), "write_file".into()];
+    Scenario::task(&Task { calls: 60, thinking: true, tools, ..Task::default() })
+}
+
+async fn completes(api: Api, model: &str, field: &str, value: Value, summaries: &[bool]) {
+    for &summarize_on_trim in summaries {
+        let world = World::new(api, thoughtful()).await;
+        let mut options = world.options();
+        model.clone_into(&mut options.model);
+        options.extra.insert(field.to_owned(), value.clone());
+        options.window.settings.messages.max_messages = 30;
+        options.window.settings.messages.preserve_last_n = 10;
+        options.window.settings.messages.summarize_on_trim = summarize_on_trim;
+        options.condense.timing = CondenseTiming::Immediate;
+        let result = world.execute(&options).await;
+        assert_eq!(result.stop, Stop::Completed, "{model}: {:?}", result.error);
+        assert_eq!(world.refused(), 0, "{model}");
+        let log = result.conversation_state.unwrap().log();
+        let thoughts = log.messages.iter().filter(|message| message.shape().has(louver::wire::PartKind::Thinking));
+        assert!(thoughts.count() > 30, "{model}: there was thinking");
+    }
+}
+
+#[tokio::test]
+async fn a_model_whose_open_turn_must_start_with_thinking_gets_it() {
+    // Without summaries: the engine puts nothing between a summary and the turn behind it, and this model reads both as
+    // one turn that does not start with thinking.
+    completes(
+        Api::Anthropic,
+        "claude-sonnet-4-5",
+        "thinking",
+        json!({"type": "enabled", "budget_tokens": 1024}),
+        &[false],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_model_that_binds_thinking_to_its_prefix_refuses_nothing() {
+    completes(Api::Anthropic, "claude-sonnet-5-5", "thinking", json!({"type": "adaptive"}), &[false, true]).await;
+}
+
+#[tokio::test]
+async fn reasoning_items_stay_with_what_follows_them() {
+    completes(Api::Responses, "gpt-5", "reasoning", json!({"effort": "low", "summary": "auto"}), &[false, true]).await;
+}
