@@ -97,3 +97,17 @@ fn a_cold_cache_makes_everything_dearer() {
     assert_eq!(rows(&options, 40)[0].input_usd, warm);
     assert!(warm < half_cold && half_cold < cold);
 }
+
+#[test]
+fn violations_of_the_record_are_inherited_and_never_blamed_on_a_policy() {
+    let mut broken = conversation(30);
+    // A result without its call.
+    broken.messages.remove(1);
+    broken.times.pop();
+    let report = replay(&[broken], &options(4_000), &|_| {}).unwrap();
+    assert!(report.runs.iter().all(|row| row.illegal == 0));
+    let everything = &report.runs[0];
+    assert_eq!(everything.inherited, everything.requests);
+    let newest = report.runs.iter().find(|row| row.policy == "newest").unwrap();
+    assert!(newest.inherited < newest.requests, "the broken message leaves the view");
+}
