@@ -73,7 +73,7 @@ impl Sums {
             self.quiet += 1;
             self.stable += u64::from(step.change.is_prefix);
         }
-        self.detail.series.push(Point { tokens: step.tokens, is_cut: step.change.is_cut });
+        self.detail.series.push(Point { tokens: step.tokens, read: step.settled.read, is_cut: step.change.is_cut });
         tally(&mut self.detail.tally, &prepared.references[number], &step.outcomes);
     }
 

@@ -116,10 +116,11 @@ impl Run {
         let mentions = |reference: &Reference| self.watch.presence.mentions(reference.identifier);
         let is_complete = references.iter().all(mentions);
         let retrieved = if is_complete { Vec::new() } else { self.retrieve(prepared) };
-        let outcome = |reference: &Reference| Outcome {
-            is_mentioned: mentions(reference),
-            has_line: self.watch.presence.has_line(reference.line),
-            is_retrieved: retrieved.binary_search(&reference.identifier).is_ok(),
+        let outcome = |reference: &Reference| {
+            let is_mentioned = mentions(reference);
+            // A long line that was clipped keeps its start and may lose the identifier all the same.
+            let has_line = is_mentioned && self.watch.presence.has_line(reference.line);
+            Outcome { is_mentioned, has_line, is_retrieved: retrieved.binary_search(&reference.identifier).is_ok() }
         };
         prepared.references[turn].iter().map(outcome).collect()
     }

@@ -59,7 +59,7 @@ fn everything_recalls_all_and_windows_recall_less() {
         assert!(row.recall_retrievable > row.recall_window, "{policy}: a search finds what the answers name");
     }
     let mask = of("mask");
-    assert!(mask.recall_line < mask.recall_window, "a masked result is gone, but its file is still named");
+    assert!(mask.recall_window.unwrap() < 1.0 && mask.user_recall.is_none(), "what only a result said is gone");
     assert_eq!(mask.recall_by_age["0-1"], Some(1.0));
     assert!(mask.redundancy.is_some());
 }
@@ -96,4 +96,18 @@ fn a_cold_cache_makes_everything_dearer() {
     options.gap_seconds = Some(299);
     assert_eq!(rows(&options, 40)[0].input_usd, warm);
     assert!(warm < half_cold && half_cold < cold);
+}
+
+#[test]
+fn violations_of_the_record_are_inherited_and_never_blamed_on_a_policy() {
+    let mut broken = conversation(30);
+    // A result without its call.
+    broken.messages.remove(1);
+    broken.times.pop();
+    let report = replay(&[broken], &options(4_000), &|_| {}).unwrap();
+    assert!(report.runs.iter().all(|row| row.illegal == 0));
+    let everything = &report.runs[0];
+    assert_eq!(everything.inherited, everything.requests);
+    let newest = report.runs.iter().find(|row| row.policy == "newest").unwrap();
+    assert!(newest.inherited < newest.requests, "the broken message leaves the view");
 }

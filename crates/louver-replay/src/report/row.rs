@@ -114,6 +114,8 @@ pub struct Detail {
 pub struct Point {
     /// Its tokens.
     pub tokens: u64,
+    /// How many of them the cache had.
+    pub read: u64,
     /// Whether it is a cut.
     pub is_cut: bool,
 }

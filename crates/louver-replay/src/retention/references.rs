@@ -142,3 +142,63 @@ fn trace(traces: &mut HashMap<u32, Trace>, index: usize, digest: &Digest) {
         trace.is_users |= is_users;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retention::Digester;
+    use louver::wire::{Format, Message};
+
+    /// Who says what, one message each; the model's messages are the answers.
+    fn references_of(said: &[(&str, &str)], known: &str) -> (Vec<Vec<Reference>>, Digester) {
+        let mut digester = Digester::default();
+        let digests: Vec<Digest> = said
+            .iter()
+            .map(|(role, text)| {
+                let raw = format!(r#"{{"role":"{role}","content":{}}}"#, louver::json::text::encode(text));
+                digester.digest(&Message::parse(Format::OpenAiChat, &raw).unwrap())
+            })
+            .collect();
+        let answers = said.iter().enumerate().filter(|(_, (role, _))| *role == "assistant");
+        let turns: Vec<Turn> = answers.map(|(at, _)| Turn { at, answer_end: at + 1 }).collect();
+        let known = digester.identifiers_of(known);
+        (references(&digests.iter().collect::<Vec<_>>(), &turns, &known), digester)
+    }
+
+    #[test]
+    fn a_reference_weighs_one_over_the_messages_that_hold_it() {
+        let said = [
+            ("user", "look at old_name and at task_name"),
+            ("tool", "old_name twice: old_name\nnew_name here"),
+            ("assistant", "old_name, new_name, task_name and own_name"),
+        ];
+        let (found, digester) = references_of(&said, "task_name");
+        let names = digester.names();
+        let weights: Vec<_> = found[0].iter().map(|one| (names[one.identifier as usize], one.weight)).collect();
+        assert_eq!(weights, [("old_name", 0.5), ("new_name", 1.0)]);
+        assert!(found[0][0].is_users && !found[0][1].is_users);
+        assert_eq!((found[0][0].message, found[0][0].origin), (1, Speaker::Tool));
+    }
+
+    #[test]
+    fn the_line_is_the_last_one_and_the_age_counts_from_it() {
+        let said = [
+            ("user", "the_thing is one"),
+            ("assistant", "Yes."),
+            ("user", "and the_thing is two"),
+            ("assistant", "Well."),
+            ("user", "So?"),
+            ("assistant", "the_thing"),
+        ];
+        let (found, _) = references_of(&said, "");
+        assert!(found[0].is_empty() && found[1].is_empty());
+        let last = found[2][0];
+        assert_eq!((last.message, last.age, last.weight), (2, Age::Fresh, 0.5));
+    }
+
+    #[test]
+    fn ages_fall_into_five_buckets() {
+        let names = [0, 1, 2, 5, 6, 20, 21, 100, 101].map(|turns| Age::of_turns(turns).name());
+        assert_eq!(names, ["0-1", "0-1", "2-5", "2-5", "6-20", "6-20", "21-100", "21-100", ">100"]);
+    }
+}

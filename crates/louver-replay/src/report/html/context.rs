@@ -128,8 +128,9 @@ mod tests {
 
     #[test]
     fn a_long_line_keeps_its_ends_and_its_extremes() {
-        let series: Vec<Point> =
-            (0..1000).map(|at| Point { tokens: if at == 777 { 5 } else { 1000 + at }, is_cut: at == 777 }).collect();
+        let series: Vec<Point> = (0..1000)
+            .map(|at| Point { tokens: if at == 777 { 5 } else { 1000 + at }, read: 0, is_cut: at == 777 })
+            .collect();
         let kept = kept(&series);
         assert!(kept.len() <= POINTS + 2);
         assert!(kept.contains(&0) && kept.contains(&777) && kept.contains(&999));

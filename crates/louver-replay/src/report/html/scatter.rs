@@ -123,7 +123,7 @@ fn labels(report: &Report, dots: &[Dot], x: &Axis, y: &Axis) -> Markup {
     let centres: Vec<(f64, f64)> = dots.iter().map(|dot| (x.at(dot.cost), y.at(dot.recall))).collect();
     let mut placed: Vec<Label> = Vec::new();
     for (dot, centre) in dots.iter().zip(&centres) {
-        let width = report.totals[dot.number].policy.chars().count() as f64 * 7.2;
+        let width = report.totals[dot.number].policy.chars().count() as f64 * 7.7;
         let is_free = |label: &Label| {
             let covers_label = placed.iter().any(|other| label.covers(other));
             let covers_dot = centres.iter().any(|other| label.covers_dot(*other));
