@@ -128,7 +128,12 @@ impl Watched {
         });
         loop {
             tokio::select! {
-                summary = &mut work => return Ok(summary?),
+                summary = &mut work => {
+                    while let Ok(line) = lines.try_recv() {
+                        shell.printer.note(&safe(&line));
+                    }
+                    return Ok(summary?);
+                }
                 Some(line) = lines.recv() => shell.printer.note(&safe(&line)),
                 Ok(()) = live.changed() => {
                     let line = status(&live.borrow_and_update());

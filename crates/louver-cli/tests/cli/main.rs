@@ -9,6 +9,7 @@ mod help;
 mod inspect;
 mod output;
 mod replay;
+mod running;
 mod terminal;
 mod trim;
 mod vectors;

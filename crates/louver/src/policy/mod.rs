@@ -102,13 +102,6 @@ pub struct Row {
 /// All policies.
 pub const TABLE: &[Row] = &[
     Row {
-        name: "ladder",
-        summary: "the cheapest legal window that keeps what matters; cuts when it pays, folds what leaves into a ledger",
-        needs_budget: true,
-        always_folds: true,
-        build: ladder::build,
-    },
-    Row {
         name: "messages",
         summary: "at most so many messages; head and tail stay, the oldest between leave",
         needs_budget: false,
@@ -163,6 +156,13 @@ pub const TABLE: &[Row] = &[
         needs_budget: true,
         always_folds: false,
         build: full_cut::build,
+    },
+    Row {
+        name: "ladder",
+        summary: "the cheapest legal window that keeps what matters; cuts when it pays, folds what leaves into a ledger",
+        needs_budget: true,
+        always_folds: true,
+        build: ladder::build,
     },
 ];
 

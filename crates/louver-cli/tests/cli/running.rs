@@ -1,0 +1,72 @@
+//! `run`, `sandbox` and `demo`: whatever talks to a model.
+
+use super::{louver_with, root};
+use assert_cmd::cargo::cargo_bin;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+#[test]
+fn the_demo_ends_well_on_both_providers_with_nothing_refused() {
+    let run = louver_with("demo", "");
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(run.stdout.matches("Outcome        completed").count(), 2, "{}", run.stdout);
+    assert_eq!(run.stdout.matches("Refused       0 ").count(), 2, "{}", run.stdout);
+    assert_eq!(run.stdout.matches("(65 tool calls)").count(), 2, "{}", run.stdout);
+}
+
+#[test]
+fn a_task_runs_against_the_sandbox_without_a_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let task = folder.path().join("TASK.md");
+    std::fs::write(&task, "Look around.").unwrap();
+    let state = folder.path().join("run.state");
+    let words = format!("run {} --root {} --state {}", task.display(), folder.path().display(), state.display());
+    let run = louver_with(&words, "");
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stdout.contains("Execution summary"), "{}", run.stdout);
+    assert!(run.stderr.contains("Conversation: "), "{}", run.stderr);
+    let resumed = louver_with(&format!("{words} --resume"), "");
+    assert_eq!(resumed.code, 0, "{}", resumed.stderr);
+}
+
+#[test]
+fn a_missing_key_is_named_with_a_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let task = folder.path().join("TASK.md");
+    std::fs::write(&task, "Look around.").unwrap();
+    let mut command = Command::new(cargo_bin!("louver"));
+    command.args(["run", "--provider", "anthropic-api"]).arg(&task).env_remove("ANTHROPIC_API_KEY");
+    let output = command.current_dir(root()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("ANTHROPIC_API_KEY") && said.contains("--provider sandbox"), "{said}");
+}
+
+#[test]
+fn a_missing_task_is_named() {
+    let run = louver_with("run nowhere.md", "");
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""));
+    assert!(run.stderr.contains("nowhere.md"), "{}", run.stderr);
+}
+
+#[test]
+fn the_sandbox_says_where_it_listens_first() {
+    let mut child = Command::new(cargo_bin!("louver"))
+        .args(["sandbox", "--scenario", "echo"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(line.starts_with("http://127.0.0.1:"), "{line}");
+}
+
+#[test]
+fn an_unknown_scenario_is_refused() {
+    let run = louver_with("sandbox --scenario nowhere", "");
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("nowhere"), "{}", run.stderr);
+}
