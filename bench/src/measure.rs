@@ -19,6 +19,12 @@ impl Median {
         sorted.sort_unstable();
         sorted.get(sorted.len() / 2).copied().unwrap_or(0)
     }
+
+    /// The fastest one; 0 without runs.
+    #[must_use]
+    pub fn fastest(&self) -> u64 {
+        self.0.iter().copied().min().unwrap_or(0)
+    }
 }
 
 /// How long `run` takes. What it returns is dropped outside of the measured time.
@@ -48,6 +54,8 @@ pub struct Pair {
     pub other_ns: u64,
     /// How many times as long the other takes: the median over neighbouring runs.
     pub ratio: f64,
+    /// The same of the fastest runs of both, which a busy machine disturbs the least.
+    pub best_ratio: f64,
 }
 
 /// Runs two things in turns.
@@ -62,7 +70,8 @@ pub fn measure_pair<A, B>(runs: usize, mut one: impl FnMut() -> A, mut other: im
     }
     ratios.sort_by(f64::total_cmp);
     let ratio = ratios.get(runs / 2).copied().unwrap_or(0.0);
-    Pair { one_ns: first.get(), other_ns: second.get(), ratio }
+    let best_ratio = second.fastest() as f64 / first.fastest().max(1) as f64;
+    Pair { one_ns: first.get(), other_ns: second.get(), ratio, best_ratio }
 }
 
 /// Bytes per nanosecond.
