@@ -62,7 +62,7 @@ fn what_cannot_be_read_is_named_and_skipped() {
         louver("replay examples/agent.json examples/config.yml no-such-file.json --policy everything --counter chars4");
     assert_eq!(run.code, 1);
     assert!(run.stderr.contains("skipped examples/config.yml") && run.stderr.contains("skipped no-such-file.json"));
-    assert!(run.stdout.contains("1 conversations"), "{}", run.stdout);
+    assert!(run.stdout.contains("1 conversation, "), "{}", run.stdout);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn stdin_and_bad_words_are_understood() {
     let body =
         r#"{"model":"gpt-5.2","messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello"}]}"#;
     let run = louver_with("replay - --policy everything --counter chars4", body);
-    assert!(run.done().contains("1 conversations, 1 requests"));
+    assert!(run.done().contains("1 conversation, 1 request, "));
     louver("replay examples/agent.json --policy magic").refused();
     louver("replay examples/agent.json --prices 1").refused();
     louver("replay examples/agent.json --model no-such-thing").refused();

@@ -66,8 +66,12 @@ fn heading(text: &mut String, report: &Report, name_width: usize) {
     let conversations = group.map_or(0, |group| group.conversations);
     let requests = group.map_or(0.0, |group| group.sum("requests"));
     let baseline = group.map_or(0.0, |group| group.sum("baseline_usd"));
-    let _ =
-        writeln!(text, "{conversations} conversations, {requests} requests, ${baseline:.2} when everything is sent\n");
+    let plural = |is_one: bool| if is_one { "" } else { "s" };
+    let (many, often) = (plural(conversations == 1), plural(requests == 1.0));
+    let _ = writeln!(
+        text,
+        "{conversations} conversation{many}, {requests} request{often}, ${baseline:.2} when everything is sent\n"
+    );
     let _ = write!(text, "{:<name_width$}", "policy");
     for column in COLUMNS {
         let _ = write!(text, "{:>width$}", format!("{} ", column.title), width = column.width);
