@@ -449,6 +449,14 @@ fn policy_parser() -> impl TypedValueParser<Value = &'static Row> {
     PossibleValuesParser::new(values).try_map(|name| Row::find(&name))
 }
 
+fn provider_parser() -> impl TypedValueParser<Value = ProviderKind> {
+    let names = ProviderKind::ALL.map(ProviderKind::name);
+    PossibleValuesParser::new(names).map(|name| {
+        let found = ProviderKind::ALL.into_iter().find(|kind| kind.name() == name);
+        found.unwrap_or(ProviderKind::Sandbox)
+    })
+}
+
 fn format_parser() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
 }
@@ -508,12 +516,4 @@ mod tests {
         assert!(parse_bytes("").is_err() && parse_bytes("-1").is_err() && parse_bytes("5 apples").is_err());
         assert!(parse_bytes("99999999999GB").is_err());
     }
-}
-
-fn provider_parser() -> impl TypedValueParser<Value = ProviderKind> {
-    let names = ProviderKind::ALL.map(ProviderKind::name);
-    PossibleValuesParser::new(names).map(|name| {
-        let found = ProviderKind::ALL.into_iter().find(|kind| kind.name() == name);
-        found.unwrap_or(ProviderKind::Sandbox)
-    })
 }

@@ -96,7 +96,7 @@ fn judged(journal: &[JournalEntry]) -> Vec<(&'static str, String)> {
     let largest = journal.iter().map(|entry| entry.messages).max().unwrap_or_default();
     let input: u64 = journal.iter().map(|entry| entry.input_tokens).sum();
     let read: u64 = journal.iter().map(|entry| entry.cache_read_tokens).sum();
-    let share = if input == 0 { 0 } else { read * 100 / input };
+    let share = (read * 100).checked_div(input).unwrap_or_default();
     vec![
         ("Requests", journal.len().to_string()),
         ("Refused", refused.to_string()),
