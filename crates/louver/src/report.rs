@@ -3,7 +3,6 @@
 use crate::plan::Trigger;
 use crate::window::{ConversationWindow, Fit, Metrics, Origin};
 use crate::wire::Format;
-use std::ops::Range;
 
 /// What a window did, for people and for other tools.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -70,7 +69,9 @@ impl Report {
         let origins: Vec<Origin> = window.view().iter().map(|sent| sent.origin).collect();
         let is_edited = |origin: &Origin| matches!(origin, Origin::Edited(_));
         let has_summary = origins.iter().any(|origin| origin.is_summary());
-        let action = match fit.is_cut() {
+        // A policy that folds may have cut at an earlier request than the last.
+        let is_changed = window.metrics().evicted_messages > 0 || origins.iter().any(is_edited);
+        let action = match is_changed {
             _ if has_summary => Action::Condense,
             true => Action::Truncate,
             false => Action::None,
@@ -87,7 +88,7 @@ impl Report {
                 allowed: window.budget().map(crate::budget::Budget::allowed_tokens),
             },
             kept: origins.iter().filter_map(|origin| origin.index()).collect(),
-            evicted: fit.evicted.iter().cloned().flat_map(Range::into_iter).collect(),
+            evicted: window.evicted().map(|(index, _)| index).collect(),
             edited: origins.iter().filter(|origin| is_edited(origin)).filter_map(|origin| origin.index()).collect(),
             prev_context_tokens: fit.tokens_before,
             new_context_tokens: fit.tokens_after,

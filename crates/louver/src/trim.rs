@@ -4,7 +4,7 @@ use crate::catalog::{Model, ThinkingBinding};
 use crate::count::count_overhead;
 use crate::plan::Overflow;
 use crate::policy::{Row, Settings, SettingsError};
-use crate::report::Report;
+use crate::report::{Action, Report};
 use crate::tokens::Counter;
 use crate::window::{ConversationWindow, Log, WindowConfig};
 use crate::wire::Body;
@@ -87,11 +87,14 @@ pub fn trim(body: &Body, options: TrimOptions<'_>) -> Result<Trimmed, TrimError>
     }
     warnings.append(&mut fit.warnings);
     fit.warnings = warnings;
-    let json = match fit.is_cut() {
-        true => body.render(window.view().iter().map(|sent| (sent.origin.index(), sent.message.raw()))),
-        false => body.text().to_owned(),
+    let report = Report::new(row.name, &window, &fit);
+    let json = match report.action {
+        Action::None => body.text().to_owned(),
+        Action::Truncate | Action::Condense => {
+            body.render(window.view().iter().map(|sent| (sent.origin.index(), sent.message.raw())))
+        }
     };
-    Ok(Trimmed { json, report: Report::new(row.name, &window, &fit) })
+    Ok(Trimmed { json, report })
 }
 
 type Fitted = (ConversationWindow, Result<crate::window::Fit, Overflow>);
