@@ -105,6 +105,8 @@ fn mark(messages: &mut [Value], request: &[String], earlier: &[Vec<String>]) {
 }
 
 async fn ask(sandbox: &Running, provider: &Provider, body: &Value) {
+    // Another crate of the workspace builds reqwest without a TLS provider of its own; a second install is refused.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let request = reqwest::Client::new().post(format!("{}{}", sandbox.url(), provider.path)).json(body);
     let request = request.header("x-api-key", "key").header("x-goog-api-key", "key").bearer_auth("key");
     let answer = request.header("anthropic-version", "2023-06-01").send().await.unwrap();

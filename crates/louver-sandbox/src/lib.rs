@@ -16,6 +16,7 @@
 //!
 //! let request = json!({"model": "gpt-5", "messages": [{"role": "user", "content": "Hello."}]});
 //! let url = format!("{}/v1/chat/completions", sandbox.url());
+//! # let _ = rustls::crypto::ring::default_provider().install_default();
 //! let answer = reqwest::Client::new().post(url).bearer_auth("any key").json(&request).send().await?;
 //! let answer: Value = answer.json().await?;
 //! assert_eq!(answer["choices"][0]["message"]["content"], "Hello to you.");

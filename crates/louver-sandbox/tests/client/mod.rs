@@ -34,6 +34,8 @@ impl Client {
     }
 
     pub(crate) async fn with(builder: louver_sandbox::Builder) -> Self {
+        // Another crate of the workspace builds reqwest without a TLS provider of its own; a second install is refused.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let clock = Arc::new(ManualClock::default());
         let sandbox = builder.clock(clock.clone()).start("127.0.0.1:0").await.unwrap();
         Self { sandbox, clock, http: reqwest::Client::new(), key: "test-key".to_owned() }
