@@ -15,7 +15,7 @@ use louver::wire::{Body, Format};
 use std::sync::Arc;
 
 /// Requests between two looks at the whole view.
-const STRIDE: usize = 48;
+const STRIDE: usize = 24;
 
 fn settings(max_messages: usize, context_window: u64) -> Settings {
     let mut settings = Settings { budget: Budget::new(context_window, Some(2_000)).ok(), ..Settings::default() };

@@ -140,9 +140,10 @@ fn each_refused_line_has_a_request_on_either_side_of_it() {
         assert_eq!(FORMAT.wire().check(&legal.history()), [], "{rule}");
         let violations = FORMAT.wire().check(&illegal.history());
         let rules: Vec<_> = violations.iter().map(|violation| violation.rule).collect();
-        // A call turn right behind another leaves the first one without its responses, too.
-        let others: Vec<_> = rules.iter().filter(|found| **found != rule && **found != "response-count").collect();
-        assert!(rules.contains(&&*rule) && others.is_empty(), "{rule}: {violations:?}");
+        // A call turn right behind another leaves the first one without its responses, too, and nothing else.
+        let call_behind_call = rule == "call-out-of-place" && rules.len() == 2;
+        let expected = if call_behind_call { vec!["response-count", &*rule] } else { vec![&*rule] };
+        assert_eq!(rules, expected, "{violations:?}");
     }
 }
 
