@@ -9,6 +9,7 @@ use crate::run_summary::{RunOutcome, RunSummary};
 use crate::tool_loop::execute;
 use crate::tools::{Signal, ToolSet};
 use crate::window_options::WindowError;
+use louver::catalog::Cost;
 use louver::window::WindowConfig;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -47,12 +48,20 @@ pub struct LiveState {
     pub iteration: usize,
     /// Messages in the last request.
     pub conversation_message_count: Option<usize>,
+    /// The cap on them, if there is one.
+    pub max_messages: Option<usize>,
     /// Tokens in the last request, as the provider counted.
     pub prompt_tokens: u64,
+    /// Tokens that fit into the model's window, if it is known.
+    pub context_window: Option<u64>,
     /// Tool calls so far.
     pub tool_calls: usize,
     /// Messages that were left out so far.
     pub evicted_messages: usize,
+    /// Summaries that took their place so far.
+    pub summaries: usize,
+    /// What it cost so far, summaries included, as far as prices are known.
+    pub cost: Cost,
 }
 
 /// A run that could not begin.
@@ -82,7 +91,13 @@ impl Executor {
     /// An executor with a model, tools and a configuration.
     #[must_use]
     pub fn new(provider: Arc<dyn Provider>, tools: Arc<ToolSet>, config: ExecutorConfig) -> Self {
-        Self { provider, tools, config, live: watch::Sender::new(LiveState::default()) }
+        let window = &config.options.window;
+        let live = LiveState {
+            max_messages: window.message_cap(),
+            context_window: window.context_window(&config.options.model),
+            ..LiveState::default()
+        };
+        Self { provider, tools, config, live: watch::Sender::new(live) }
     }
 
     /// What is going on, now and from now on.
@@ -176,9 +191,8 @@ impl Executor {
     fn report(&self, result: &ExecutionResult, options: &ExecuteOptions) {
         let metrics = result.conversation_metrics;
         let finished = RunEvent::IterationFinished { metrics };
-        let max_messages = options.window.settings.messages.max_messages;
-        let counts_messages = matches!(options.window.policy.as_str(), "messages" | "both");
-        let approaching = RunEvent::approaching(metrics.message_count, max_messages).filter(|_| counts_messages);
+        let cap = options.window.message_cap();
+        let approaching = cap.and_then(|cap| RunEvent::approaching(metrics.message_count, cap));
         for event in [Some(finished), approaching].into_iter().flatten() {
             if let Some(line) = event.message() {
                 match event {
@@ -233,10 +247,12 @@ impl LiveState {
                 self.conversation_message_count = Some(*message_count);
                 self.prompt_tokens = *prompt_tokens;
             }
+            RunEvent::Billed { cost } => self.cost += *cost,
             RunEvent::ToolFinished { .. } => self.tool_calls += 1,
             RunEvent::Truncated { messages } => self.evicted_messages += messages,
             RunEvent::IterationFinished { metrics } => self.conversation_message_count = Some(metrics.message_count),
-            RunEvent::Condensed { .. } | RunEvent::Warning(_) | RunEvent::ApproachingLimit { .. } => return false,
+            RunEvent::Condensed { .. } => self.summaries += 1,
+            RunEvent::Warning(_) | RunEvent::ApproachingLimit { .. } => return false,
         }
         true
     }

@@ -76,3 +76,6 @@ pub use run_summary::{RunOutcome, RunSummary};
 pub use tool_loop::execute;
 pub use usage::Usage;
 pub use window_options::{WindowError, WindowOptions};
+
+/// What [`ExecuteOptions::cancel`] is made of.
+pub use tokio_util::sync::CancellationToken;

@@ -1,6 +1,7 @@
 //! What happens during a run, for whoever watches.
 
 use crate::conversation::ConversationMetrics;
+use louver::catalog::Cost;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +31,11 @@ pub enum RunEvent {
         message_count: usize,
         /// Tokens in the request, as the provider counted.
         prompt_tokens: u64,
+    },
+    /// A call of a model was billed, for the conversation or for a summary.
+    Billed {
+        /// What it cost, cache reads and writes included; nothing where the model's prices are unknown.
+        cost: Cost,
     },
     /// A tool gave something back.
     ToolFinished {
@@ -69,7 +75,7 @@ pub enum RunEvent {
 impl RunEvent {
     /// The approach to a cap, if it is one.
     pub(crate) fn approaching(message_count: usize, max_messages: usize) -> Option<Self> {
-        let is_near = max_messages > 0 && message_count * 100 >= max_messages * APPROACHING_PERCENT;
+        let is_near = message_count * 100 >= max_messages * APPROACHING_PERCENT;
         is_near.then_some(Self::ApproachingLimit { message_count, max_messages })
     }
 
@@ -77,7 +83,9 @@ impl RunEvent {
     #[must_use]
     pub fn message(&self) -> Option<String> {
         match self {
-            Self::IterationFinished { metrics } => Some(conversation_line(metrics)),
+            Self::IterationFinished { metrics } => {
+                Some(format!("Conversation: {} messages (~{} tokens)", metrics.message_count, metrics.estimated_tokens))
+            }
             Self::ApproachingLimit { message_count, max_messages } => {
                 Some(format!("Conversation approaching limit ({message_count}/{max_messages} messages)"))
             }
@@ -86,14 +94,11 @@ impl RunEvent {
             }
             Self::Truncated { messages } => Some(format!("Context truncated: {messages} messages removed")),
             Self::Warning(warning) => Some(warning.clone()),
-            Self::IterationStarted { .. } | Self::Answered { .. } | Self::ToolFinished { .. } => None,
+            Self::IterationStarted { .. } | Self::Answered { .. } | Self::Billed { .. } | Self::ToolFinished { .. } => {
+                None
+            }
         }
     }
-}
-
-/// `Conversation: {count} messages (~{tokens} tokens)`.
-pub(crate) fn conversation_line(metrics: &ConversationMetrics) -> String {
-    format!("Conversation: {} messages (~{} tokens)", metrics.message_count, metrics.estimated_tokens)
 }
 
 /// Where events go. A callback: it should be quick, and may send on to a channel.

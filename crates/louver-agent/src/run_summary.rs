@@ -2,7 +2,6 @@
 
 use crate::conversation::{CondensingMetrics, ConversationMetrics};
 use crate::execution_result::{ExecutionError, ExecutionResult};
-use crate::observer::conversation_line;
 use crate::usage::Usage;
 use louver::catalog::Cost;
 use louver::window::Log;
@@ -67,41 +66,5 @@ impl RunSummary {
         self.cost += result.cost;
         self.conversation_metrics = result.conversation_metrics;
         self.condensing = result.condensing;
-    }
-
-    /// The rows of the box: what, and how much.
-    #[must_use]
-    pub fn rows(&self) -> Vec<(&'static str, String)> {
-        let metrics = &self.conversation_metrics;
-        let usage = self.usage;
-        let mut rows = vec![
-            ("Outcome", self.outcome_line()),
-            ("Iterations", self.iterations.to_string()),
-            ("Turns", format!("{} ({} tool calls)", self.turns, self.tool_calls)),
-            ("Files changed", self.files_changed.len().to_string()),
-            ("Conversation", conversation_line(metrics).trim_start_matches("Conversation: ").to_owned()),
-            ("Left out", format!("{} of {} messages", metrics.evicted_messages, metrics.total_messages)),
-            ("Tokens in", format!("{} ({} from cache)", usage.prompt_tokens(), usage.cache_read_tokens)),
-            ("Tokens out", usage.output_tokens.to_string()),
-            ("Cost", format!("${:.4}", self.cost.usd())),
-        ];
-        let condensing = &self.condensing;
-        if condensing.asked > 0 {
-            let tokens = condensing.usage.prompt_tokens() + condensing.usage.output_tokens;
-            let accepted = format!("{} of {}", condensing.accepted, condensing.asked);
-            rows.push(("Summaries", format!("{accepted}, {tokens} tokens, ${:.4}", condensing.cost.usd())));
-        }
-        rows.push(("Time", format!("{:.1} s", self.duration.as_secs_f64())));
-        rows
-    }
-
-    fn outcome_line(&self) -> String {
-        match &self.outcome {
-            RunOutcome::Completed(_) => "completed".to_owned(),
-            RunOutcome::Blocked(reason) => format!("blocked: {reason}"),
-            RunOutcome::OutOfIterations => "out of iterations".to_owned(),
-            RunOutcome::Cancelled => "cancelled".to_owned(),
-            RunOutcome::Failed(error) => format!("failed ({}): {error}", error.category),
-        }
     }
 }

@@ -45,6 +45,20 @@ pub enum WindowError {
 }
 
 impl WindowOptions {
+    /// The cap on messages, if the policy looks at one and it is not switched off.
+    #[must_use]
+    pub fn message_cap(&self) -> Option<usize> {
+        let counts_messages = matches!(self.policy.as_str(), "messages" | "both");
+        Some(self.settings.messages.max_messages).filter(|cap| counts_messages && *cap > 0)
+    }
+
+    /// Tokens that fit into one request, reply included: the budget's, or else the model's as far as it is known.
+    #[must_use]
+    pub fn context_window(&self, model: &str) -> Option<u64> {
+        let budget = self.settings.budget.map(|budget| budget.context_window());
+        budget.or_else(|| Catalog::builtin().find(model).map(|found| found.model.context_window))
+    }
+
     /// The engine's configuration for a model with a system prompt and tools.
     ///
     /// # Errors

@@ -19,6 +19,7 @@ fn main() -> ExitCode {
             columns: terminal_size::terminal_size().map(|(width, _)| width.0.into()),
             colors,
             stdin: &mut stdin.lock(),
+            stderr_is_terminal: stderr.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
             stdout: &mut io::BufWriter::new(stdout.lock()) as &mut dyn Write,
             stderr: &mut stderr.lock(),
         },

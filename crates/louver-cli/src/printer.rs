@@ -21,8 +21,15 @@ pub(crate) struct Printer<'w> {
     out: &'w mut dyn Write,
     err: &'w mut dyn Write,
     colors: Colors,
+    /// Whether a person watches stderr.
+    is_watched: bool,
     is_quiet: bool,
+    /// The line at the bottom that is written over.
+    progress: Option<String>,
 }
+
+/// Takes the cursor to the start of its line and empties it.
+const ERASE: &str = "\r\u{1b}[K";
 
 /// Which streams show colours.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,8 +47,8 @@ impl fmt::Debug for Printer<'_> {
 }
 
 impl<'w> Printer<'w> {
-    pub(crate) fn new(out: &'w mut dyn Write, err: &'w mut dyn Write, colors: Colors) -> Self {
-        Self { out, err, colors, is_quiet: false }
+    pub(crate) fn new(out: &'w mut dyn Write, err: &'w mut dyn Write, colors: Colors, is_watched: bool) -> Self {
+        Self { out, err, colors, is_watched, is_quiet: false, progress: None }
     }
 
     /// Replaces what the terminal says about colours.
@@ -56,7 +63,10 @@ impl<'w> Printer<'w> {
 
     /// A result that is data: out as it is.
     pub(crate) fn data(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
-        self.out.write_all(bytes).and_then(|()| self.out.flush()).map_err(spoken).context("stdout")
+        self.erase_progress();
+        let written = self.out.write_all(bytes).and_then(|()| self.out.flush());
+        self.draw_progress();
+        written.map_err(spoken).context("stdout")
     }
 
     /// A result for people.
@@ -74,12 +84,43 @@ impl<'w> Printer<'w> {
         }
     }
 
-    /// How far something is, on a line that the next call writes over; only where a person watches.
+    /// Whether [`progress`](Self::progress) is seen by anybody.
+    pub(crate) fn shows_progress(&self) -> bool {
+        self.is_watched && !self.is_quiet
+    }
+
+    /// How far something is, on a line that the next call writes over and that stays below whatever else is printed; only
+    /// where a person watches.
     pub(crate) fn progress(&mut self, line: &str) {
-        if self.colors.err && !self.is_quiet {
-            // Nobody misses a progress bar that cannot be drawn.
-            let _ = write!(self.err, "\r\u{1b}[K{line}").and_then(|()| self.err.flush());
+        if self.shows_progress() {
+            self.erase_progress();
+            self.progress = Some(line.to_owned());
+            self.draw_progress();
         }
+    }
+
+    /// Takes the progress line away.
+    pub(crate) fn end_progress(&mut self) {
+        self.erase_progress();
+        self.progress = None;
+    }
+
+    fn erase_progress(&mut self) {
+        if self.progress.is_some() {
+            self.draw(ERASE);
+        }
+    }
+
+    fn draw_progress(&mut self) {
+        if let Some(line) = self.progress.take() {
+            self.draw(&line);
+            self.progress = Some(line);
+        }
+    }
+
+    /// Nobody misses a progress line that cannot be drawn.
+    fn draw(&mut self, text: &str) {
+        let _ = self.err.write_all(text.as_bytes()).and_then(|()| self.err.flush());
     }
 
     /// Something one should know.
@@ -99,10 +140,12 @@ impl<'w> Printer<'w> {
 
     /// Nobody can be told that stderr is gone.
     fn err_line(&mut self, line: &str) {
+        self.erase_progress();
         let _ = match self.colors.err {
             true => writeln!(self.err, "{line}"),
             false => writeln!(self.err, "{}", strip_str(line)),
         };
+        self.draw_progress();
     }
 }
 
@@ -147,10 +190,31 @@ mod tests {
     #[test]
     fn colours_leave_where_nobody_wants_them() {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let mut printer = Printer::new(&mut out, &mut err, Colors::default());
+        let mut printer = Printer::new(&mut out, &mut err, Colors::default(), false);
         printer.text("\u{1b}[31mred\u{1b}[0m").unwrap();
         printer.error("a\nb");
         assert_eq!((out, err), (b"red".to_vec(), b"error: a\\nb\n".to_vec()));
+    }
+
+    #[test]
+    fn the_progress_line_stays_below_what_is_printed_and_leaves_nothing_behind() {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut printer = Printer::new(&mut out, &mut err, Colors::default(), true);
+        printer.progress("1 of 2");
+        printer.note("half");
+        printer.progress("2 of 2");
+        printer.end_progress();
+        printer.note("whole");
+        let expected = "1 of 2\r\u{1b}[Khalf\n1 of 2\r\u{1b}[K2 of 2\r\u{1b}[Kwhole\n";
+        assert_eq!(String::from_utf8(err).unwrap(), expected);
+    }
+
+    #[test]
+    fn nobody_sees_progress_on_a_pipe() {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let colors = Colors { out: true, err: true };
+        Printer::new(&mut out, &mut err, colors, false).progress("1 of 2");
+        assert_eq!((out, err), (Vec::new(), Vec::new()));
     }
 
     #[test]

@@ -62,8 +62,9 @@ impl ToolLoop<'_> {
             attempt = pending.within(patience) => attempt,
         };
         self.conversation.condensing.usage += attempt.usage;
-        self.conversation.condensing.cost += attempt.cost;
         let cost = attempt.cost;
+        self.conversation.condensing.cost += cost;
+        self.emit(&RunEvent::Billed { cost });
         let answer = attempt.into_answer();
         let text = answer.as_ref().map(|summary| summary.text.clone()).unwrap_or_default();
         let before = self.conversation.window().metrics().preserved_messages;

@@ -174,7 +174,9 @@ impl ToolLoop<'_> {
     fn remember(&mut self, usage: Usage, message_count: usize) {
         self.tally.turns += 1;
         self.tally.usage += usage;
-        self.tally.cost += cost(&self.options.model, usage);
+        let cost = cost(&self.options.model, usage);
+        self.tally.cost += cost;
+        self.emit(&RunEvent::Billed { cost });
         if usage.prompt_tokens() > 0 {
             self.conversation.report_usage(usage.prompt_tokens());
         }

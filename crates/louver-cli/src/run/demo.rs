@@ -1,17 +1,35 @@
 //! `louver demo`: the whole story on one machine, no key.
 
-use super::task::{Watched, boxed, options, runtime, summary_box, tools};
+use super::interrupt::cancel_on_interrupt;
+use super::summary_box::{boxed, summary_box};
+use super::task::{options, runtime, tools};
+use super::watched::Watched;
 use super::{Exit, Shell};
 use crate::config::Config;
 use crate::printer::grouped;
-use louver_agent::provider::{AnthropicProvider, Connection, OpenAiProvider, Provider};
-use louver_agent::{ApiKey, ExecutorConfig, RunOutcome};
+use async_trait::async_trait;
+use louver::wire::Format;
+use louver_agent::provider::{Answer, AnthropicProvider, Connection, OpenAiProvider, Provider, ProviderError, Request};
+use louver_agent::{ApiKey, CancellationToken, ExecutorConfig, RunOutcome};
 use louver_sandbox::{JournalEntry, Running, Sandbox, Scenario, demo_files};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The cap on messages that the demo runs with.
 const CAP: usize = 30;
+
+/// How long the scripted model thinks where a person watches.
+const PACE: Duration = Duration::from_millis(100);
+
+/// What to do after the demo.
+const NEXT: &str = "
+Next
+  louver replay FOLDER   what each policy would have cost and forgotten on your own recorded sessions
+  louver inspect FILE    what fills the window of a conversation
+  louver run TASK.md     a task of your own; with ANTHROPIC_API_KEY and --provider anthropic-api on a real model
+  louver sandbox         this stand-in, for any client; its journal is at /_sandbox/journal
+";
 
 /// What the model is asked.
 const TASK: &str = "Read every module of this project, note what it exports, check the log, and write a report.";
@@ -47,21 +65,45 @@ impl Played {
     }
 }
 
-pub(super) fn run(shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
-    let mut exit = Exit::Done;
-    for played in [Played::Anthropic, Played::OpenAi] {
-        let folder = tempfile::tempdir()?;
-        lay_out(folder.path())?;
-        exit = runtime()?.block_on(play(played, folder.path(), shell))?;
-        if exit != Exit::Done {
-            break;
-        }
+/// A provider that takes its time, as a real model does: without it a person would see nothing of the window at work.
+#[derive(Debug)]
+struct Paced(Arc<dyn Provider>);
+
+#[async_trait]
+impl Provider for Paced {
+    fn format(&self) -> Format {
+        self.0.format()
     }
-    shell.printer.text(
-        "Next: louver replay FOLDER shows what each policy would have cost and forgotten on your own sessions;\n\
-         louver run TASK.md runs a task of yours; louver sandbox serves this stand-in to any client.\n",
-    )?;
-    Ok(exit)
+
+    async fn send(&self, request: &Request<'_>, cancel: &CancellationToken) -> Result<Answer, ProviderError> {
+        // Whoever cancels is heard by the provider itself.
+        let _ = cancel.run_until_cancelled(tokio::time::sleep(PACE)).await;
+        self.0.send(request, cancel).await
+    }
+
+    async fn count_tokens(&self, request: &Request<'_>, cancel: &CancellationToken) -> Result<u64, ProviderError> {
+        self.0.count_tokens(request, cancel).await
+    }
+}
+
+pub(super) fn run(shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    shell.printer.text(&format!(
+        "A scripted model works through a small project with 65 tool calls. Its history grows and grows, but the window\n\
+         sends only {CAP} messages of it at a time, and a few more where a tool call would lose its result. A stand-in on\n\
+         this machine judges every request by the provider's own rules. No key, and nothing leaves this machine.\n"
+    ))?;
+    runtime()?.block_on(async {
+        let cancel = CancellationToken::new();
+        cancel_on_interrupt(&cancel)?;
+        for played in [Played::Anthropic, Played::OpenAi] {
+            let exit = play(played, &cancel, shell).await?;
+            if exit != Exit::Done {
+                return Ok(exit);
+            }
+        }
+        shell.printer.text(NEXT)?;
+        Ok(Exit::Done)
+    })
 }
 
 /// The project that the scripted model reads.
@@ -76,17 +118,25 @@ fn lay_out(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn play(played: Played, folder: &Path, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
-    shell.printer.text(&format!("{}, at most {CAP} messages, strict stand-in on this machine\n", played.name()))?;
+async fn play(played: Played, cancel: &CancellationToken, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    shell.printer.text(&format!("\n{}, {}\n", played.name(), played.model()))?;
+    let folder = tempfile::tempdir()?;
+    lay_out(folder.path())?;
+    let tools = tools(folder.path(), &["wc".to_owned()])?;
     let sandbox = Sandbox::builder().scenario(Scenario::named("demo")?).start("127.0.0.1:0").await?;
     let mut config = ExecutorConfig::new(options(played.model(), &Config::default()));
     config.options.window.settings.messages.max_messages = CAP;
-    let tools = tools(folder, &["wc".to_owned()])?;
-    let watched = Watched { provider: played.provider(&sandbox)?, tools, config };
-    let summary = watched.run(TASK, None, shell).await?;
-    shell.printer.text(&summary_box(&summary))?;
-    shell.printer.text(&boxed("What the stand-in judged", &judged(&sandbox.journal())))?;
+    config.options.cancel = cancel.clone();
+    let mut provider = played.provider(&sandbox)?;
+    if shell.printer.shows_progress() {
+        provider = Arc::new(Paced(provider));
+    }
+    let ended = Watched { provider, tools, config }.run(TASK, None, shell).await;
+    let journal = sandbox.journal();
     sandbox.shutdown().await;
+    let summary = ended?;
+    shell.printer.text(&summary_box(&summary))?;
+    shell.printer.text(&boxed("What the stand-in judged", &judged(&journal)))?;
     Ok(if matches!(summary.outcome, RunOutcome::Completed(_)) { Exit::Done } else { Exit::Finding })
 }
 

@@ -5,11 +5,15 @@ mod config;
 mod demo;
 mod explain;
 mod inspect;
+mod interrupt;
+mod live_line;
 mod repair;
 mod replay;
 mod sandbox;
+mod summary_box;
 mod task;
 mod trim;
+mod watched;
 
 use crate::config::{Config, Problems};
 use crate::input::Stdin;
@@ -62,6 +66,8 @@ pub struct Streams<'s> {
     pub stdout_is_terminal: bool,
     /// Standard error.
     pub stderr: &'s mut dyn Write,
+    /// Whether a person reads it, at a terminal whose cursor can be moved.
+    pub stderr_is_terminal: bool,
     /// Which streams show colours, as far as the terminal and the environment say.
     pub colors: Colors,
     /// The terminal's width.
@@ -85,10 +91,11 @@ struct Shell<'s> {
 
 /// Runs the program.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams<'_>) -> Exit {
-    let Streams { stdin, stdin_is_terminal, stdout, stdout_is_terminal, stderr, colors, columns } = streams;
+    let Streams { stdin, stdin_is_terminal, stdout, stdout_is_terminal, stderr, .. } = streams;
+    let Streams { stderr_is_terminal, colors, columns, .. } = streams;
     let mut shell = Shell {
         stdin: Stdin { reader: stdin, is_terminal: stdin_is_terminal },
-        printer: Printer::new(stdout, stderr, colors),
+        printer: Printer::new(stdout, stderr, colors, stderr_is_terminal),
         stdout_is_terminal,
         columns,
     };

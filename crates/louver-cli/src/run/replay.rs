@@ -81,7 +81,7 @@ fn replay(job: &Replay, sources: &[Source], started: Instant, shell: &mut Shell<
         }
         work.join()
     });
-    shell.printer.progress("");
+    shell.printer.end_progress();
     match report {
         Ok(report) => Ok(report?),
         Err(panic) => std::panic::resume_unwind(panic),

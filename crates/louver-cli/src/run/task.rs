@@ -1,38 +1,71 @@
 //! `louver run`: a task, a model, and the window between them.
 
+use super::interrupt::cancel_on_interrupt;
+use super::summary_box::summary_box;
+use super::watched::Watched;
 use super::{Exit, Shell};
 use crate::config::{Config, Provider as ProviderConfig, ProviderKind};
+use crate::input::read_file;
 use crate::meaning::Run;
-use crate::printer::{grouped, safe};
-use anyhow::Context;
-use louver_agent::provider::{AnthropicProvider, Connection, OpenAiProvider, Provider};
+use crate::printer::safe;
+use anyhow::{Context, ensure};
+use louver_agent::provider::{AnthropicProvider, Category, Connection, OpenAiProvider, Provider};
 use louver_agent::tools::{AllowList, Environment, Limits, Root, RunCommand, ToolSet};
-use louver_agent::{ApiKey, ExecuteOptions, Executor, ExecutorConfig, LiveState, Observer, RunOutcome, RunSummary};
+use louver_agent::{ApiKey, ExecuteOptions, ExecutionError, ExecutorConfig, RunOutcome, RunSummary};
 use louver_sandbox::{Running, Sandbox, Scenario};
 use std::path::Path;
 use std::sync::Arc;
-use tokio::sync::mpsc;
 
 /// The model that the sandbox plays where none is named.
 const SANDBOX_MODEL: &str = "claude-sonnet-4-5";
 
+/// No task is longer; what is, does not fit into any window.
+const MAX_TASK_BYTES: u64 = 4_000_000;
+
 pub(super) fn run(job: &Run, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
-    let task = std::fs::read_to_string(&job.task).with_context(|| job.task.display().to_string())?;
+    let task = read_task(&job.task)?;
     let tools = tools(&job.root, &job.allow)?;
     runtime()?.block_on(async {
         let (provider, model, sandbox) = provider(job).await?;
         let mut config = ExecutorConfig::new(options(&model, &job.config));
         config.max_iterations = usize::try_from(job.config.execution.max_iterations)?;
         config.state_file.clone_from(&job.state);
-        let resumed = job.resume.then(|| job.state.clone()).flatten();
-        let watched = Watched { provider, tools, config };
-        let summary = watched.run(&task, resumed.as_deref(), shell).await?;
+        cancel_on_interrupt(&config.options.cancel)?;
+        let resumed = job.resume.then_some(job.state.as_deref()).flatten();
+        let ended = Watched { provider, tools, config }.run(&task, resumed, shell).await;
         if let Some(sandbox) = sandbox {
             sandbox.shutdown().await;
         }
-        shell.printer.text(&summary_box(&summary))?;
-        Ok(exit(&summary.outcome))
+        conclude(job, &ended?, shell)
     })
+}
+
+fn read_task(path: &Path) -> anyhow::Result<String> {
+    let bytes = read_file(path, MAX_TASK_BYTES).with_context(|| path.display().to_string())?;
+    let task = String::from_utf8(bytes).with_context(|| path.display().to_string())?;
+    ensure!(!task.trim().is_empty(), "{}: there is nothing in it; write down what is to be done", path.display());
+    Ok(task)
+}
+
+/// Shows the box, and beside it what the reader has to know or do.
+fn conclude(job: &Run, summary: &RunSummary, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    shell.printer.text(&summary_box(summary))?;
+    match &summary.outcome {
+        RunOutcome::Completed(said) => {
+            let lines: String = said.lines().map(|line| format!("{}\n", safe(line))).collect();
+            shell.printer.text(&lines)?;
+        }
+        RunOutcome::Blocked(reason) => shell.printer.note(&format!("The model is blocked: {}", safe(reason))),
+        RunOutcome::OutOfIterations => {
+            shell.printer.note("Not done: raise execution.max_iterations, or cut the task into smaller ones.");
+        }
+        RunOutcome::Cancelled if job.state.is_some() => {
+            shell.printer.note("Stopped: the same command with --resume goes on from here.");
+        }
+        RunOutcome::Cancelled => shell.printer.note("Stopped: a run with --state FILE could go on from here."),
+        RunOutcome::Failed(error) => shell.printer.error(&error.to_string()),
+    }
+    Ok(exit(&summary.outcome))
 }
 
 /// One runtime for whatever talks or serves.
@@ -95,95 +128,16 @@ pub(super) fn options(model: &str, config: &Config) -> ExecuteOptions {
     options
 }
 
-/// A run that is shown while it lasts.
-pub(super) struct Watched {
-    pub(super) provider: Arc<dyn Provider>,
-    pub(super) tools: Arc<ToolSet>,
-    pub(super) config: ExecutorConfig,
-}
-
-impl Watched {
-    /// Runs to the end, or until Ctrl-C, and draws what is going on.
-    pub(super) async fn run(
-        mut self,
-        task: &str,
-        resumed: Option<&Path>,
-        shell: &mut Shell<'_>,
-    ) -> anyhow::Result<RunSummary> {
-        let (sender, mut lines) = mpsc::unbounded_channel();
-        self.config.options.observer = Observer::new(move |event| {
-            if let Some(line) = event.message() {
-                // Nobody reads any more once the run is over.
-                let _ = sender.send(line);
-            }
-        });
-        let cancel = self.config.options.cancel.clone();
-        let executor = Executor::new(self.provider, self.tools, self.config);
-        let mut live = executor.live();
-        let mut work = std::pin::pin!(async {
-            match resumed {
-                Some(path) => executor.resume(path).await,
-                None => executor.run(task).await,
-            }
-        });
-        loop {
-            tokio::select! {
-                summary = &mut work => {
-                    while let Ok(line) = lines.try_recv() {
-                        shell.printer.note(&safe(&line));
-                    }
-                    return Ok(summary?);
-                }
-                Some(line) = lines.recv() => shell.printer.note(&safe(&line)),
-                Ok(()) = live.changed() => {
-                    let line = status(&live.borrow_and_update());
-                    shell.printer.progress(&line);
-                }
-                stop = tokio::signal::ctrl_c() => {
-                    stop?;
-                    cancel.cancel();
-                }
-            }
-        }
-    }
-}
-
-fn status(live: &LiveState) -> String {
-    format!(
-        "iteration {}  {} tool calls  window {} messages, {} tokens  {} left out",
-        live.iteration,
-        live.tool_calls,
-        live.conversation_message_count.unwrap_or_default(),
-        grouped(live.prompt_tokens),
-        live.evicted_messages
-    )
-}
-
-/// The summary in a box.
-pub(super) fn summary_box(summary: &RunSummary) -> String {
-    boxed("Execution summary", &summary.rows())
-}
-
-pub(super) fn boxed(title: &str, rows: &[(&str, String)]) -> String {
-    let label = rows.iter().map(|(label, _)| label.chars().count()).max().unwrap_or_default();
-    let lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name:<label$}  {}", safe(value))).collect();
-    let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or_default().clamp(40, 96);
-    let mut text = format!(
-        "\u{256d}\u{2500} {title} {}\u{256e}\n",
-        "\u{2500}".repeat(width.saturating_sub(title.chars().count() + 1))
-    );
-    for line in lines {
-        let line: String = line.chars().take(width).collect();
-        text.push_str(&format!("\u{2502} {line:<width$} \u{2502}\n"));
-    }
-    text.push_str(&format!("\u{2570}{}\u{256f}\n", "\u{2500}".repeat(width + 2)));
-    text
-}
-
 fn exit(outcome: &RunOutcome) -> Exit {
     match outcome {
         RunOutcome::Completed(_) => Exit::Done,
         RunOutcome::Blocked(_) | RunOutcome::OutOfIterations | RunOutcome::Cancelled => Exit::Finding,
+        RunOutcome::Failed(error) if is_ours(error) => Exit::Refused,
         RunOutcome::Failed(_) => Exit::ProviderFailed,
     }
+}
+
+/// Whether no provider is to blame: a history that cannot fit, or a state file that cannot be written.
+fn is_ours(error: &ExecutionError) -> bool {
+    error.status.is_none() && matches!(error.category, Category::Overflow | Category::Tool)
 }

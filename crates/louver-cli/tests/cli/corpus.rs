@@ -26,6 +26,7 @@ fn louver(words: &[&str], path: &Path) -> (Exit, Vec<u8>, String) {
             stdout: &mut stdout,
             stdout_is_terminal: false,
             stderr: &mut stderr,
+            stderr_is_terminal: false,
             colors: Colors::default(),
             columns: None,
         },

@@ -12,6 +12,8 @@ fn the_demo_ends_well_on_both_providers_with_nothing_refused() {
     assert_eq!(run.stdout.matches("Outcome        completed").count(), 2, "{}", run.stdout);
     assert_eq!(run.stdout.matches("Refused       0 ").count(), 2, "{}", run.stdout);
     assert_eq!(run.stdout.matches("(65 tool calls)").count(), 2, "{}", run.stdout);
+    assert!(run.stdout.contains("\nNext\n"), "{}", run.stdout);
+    assert!(run.stderr.contains("Context truncated: ") && !run.stderr.contains('\u{1b}'), "{}", run.stderr);
 }
 
 #[test]

@@ -15,6 +15,7 @@ fn at_terminal(words: &str, columns: usize) -> (Exit, String, String) {
             stdout: &mut stdout,
             stdout_is_terminal: true,
             stderr: &mut stderr,
+            stderr_is_terminal: true,
             colors: Colors { out: true, err: true },
             columns: Some(columns),
         },
@@ -61,4 +62,20 @@ fn a_prompt_does_not_stand_behind_the_last_brace() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), "[]").unwrap();
     assert_eq!(at_terminal(&format!("trim {}", file.path().display()), 100).1, "[]\n");
+}
+
+#[test]
+fn a_run_is_one_live_line_that_is_gone_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let task = folder.path().join("TASK.md");
+    std::fs::write(&task, "Look around.").unwrap();
+    let words = format!("run {} --root {}", task.display(), folder.path().display());
+    let (exit, stdout, stderr) = at_terminal(&words, 100);
+    assert_eq!(exit, Exit::Done, "{stderr}");
+    assert!(stdout.contains("Execution summary"), "{stdout}");
+    let drawn: Vec<&str> = stderr.split("\r\u{1b}[K").filter(|text| text.starts_with("iteration ")).collect();
+    assert!(drawn.iter().all(|line| line.width() < 100 && !line.contains('\n')), "{drawn:?}");
+    let last = drawn.last().unwrap();
+    assert!(last.contains("/100 messages") && last.contains("k tokens") && last.contains('$'), "{last}");
+    assert!(!stderr.ends_with(last), "{stderr}");
 }
