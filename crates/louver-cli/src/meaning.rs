@@ -1,6 +1,6 @@
 //! Step two: what it means. Everything is validated here and nothing has happened yet.
 
-use crate::config::{Config, ProviderKind};
+use crate::config::{Config, Provider, ProviderKind};
 use crate::input::{Input, Source};
 use crate::typed::{self, Command, Typed};
 use crate::window::{WindowChoice, counts_messages, has_token_window};
@@ -19,7 +19,7 @@ pub(crate) enum Meaning {
     Repair(Repair),
     Inspect(Inspect),
     Replay(Replay),
-    Run(Run),
+    Run(Box<Run>),
     Sandbox(typed::Sandbox),
     Demo,
     Completions(clap_complete::Shell),
@@ -39,7 +39,9 @@ pub(crate) struct Trim {
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) task: PathBuf,
-    pub(crate) provider: ProviderKind,
+    pub(crate) provider: Provider,
+    /// Who summarises, if not the same.
+    pub(crate) condensing: Option<Provider>,
     pub(crate) config: Config,
     pub(crate) root: PathBuf,
     pub(crate) allow: Vec<String>,
@@ -114,7 +116,7 @@ pub(crate) fn meaning(typed: Typed, config: Option<&Config>) -> anyhow::Result<M
             json: inspect.json,
         }),
         Command::Replay(replay) => Meaning::Replay(self::replay(replay)?),
-        Command::Run(run) => Meaning::Run(self::run(run, config)),
+        Command::Run(run) => Meaning::Run(Box::new(self::run(run, config))),
         Command::Sandbox(sandbox) => Meaning::Sandbox(sandbox),
         Command::Demo => Meaning::Demo,
         Command::Completions(completions) => Meaning::Completions(completions.shell),
@@ -126,15 +128,30 @@ pub(crate) fn meaning(typed: Typed, config: Option<&Config>) -> anyhow::Result<M
 /// A task to run: what was typed beats what the configuration says.
 fn run(typed: typed::Run, config: Option<&Config>) -> Run {
     let config = config.cloned().unwrap_or_default();
-    let provider = typed.provider.or(config.provider.as_ref().map(|provider| provider.kind));
+    let rehearsal = typed.provider.filter(|kind| *kind == ProviderKind::Sandbox);
+    let condensing = config.context.condensing_provider.as_ref();
     Run {
         task: typed.task,
-        provider: provider.unwrap_or(ProviderKind::Sandbox),
+        provider: provider(typed.provider, config.provider.as_ref()),
+        condensing: condensing.map(|configured| provider(rehearsal, Some(configured))),
         config,
         root: typed.root,
         allow: typed.allow,
         state: typed.state,
         resume: typed.resume,
+    }
+}
+
+/// Who answers. The sandbox stands in for whoever is configured; of any other that is typed, the configuration says
+/// nothing where it is about somebody else.
+fn provider(typed: Option<ProviderKind>, configured: Option<&Provider>) -> Provider {
+    let kind = typed.or(configured.map(|provider| provider.kind)).unwrap_or(ProviderKind::Sandbox);
+    match configured {
+        Some(configured) if configured.kind == kind => configured.clone(),
+        Some(configured) if kind == ProviderKind::Sandbox => {
+            Provider { wire: Some(configured.chosen_wire()), model: configured.model.clone(), ..Provider::new(kind) }
+        }
+        _ => Provider::new(kind),
     }
 }
 
@@ -219,7 +236,7 @@ fn idle_flags(policy: &Row, typed: &typed::Window) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::{Meaning, meaning};
-    use crate::config::Config;
+    use crate::config::{Config, Provider, ProviderKind, Wire};
     use crate::typed::Typed;
     use clap::Parser;
 
@@ -239,6 +256,40 @@ mod tests {
         assert_eq!((window.messages.preserve_last_n, window.messages.preserve_first_n), (7, 1));
         assert_eq!(window.tokens.current_profile_id.as_deref(), Some("chat"));
         assert_eq!(trim("--policy tokens", config).window.policy.name, "tokens");
+    }
+
+    fn run(arguments: &str, config: &str) -> super::Run {
+        let typed = Typed::try_parse_from(format!("louver run TASK.md {arguments}").split_whitespace()).unwrap();
+        match meaning(typed, Some(&Config::parse(config).unwrap().config)).unwrap() {
+            Meaning::Run(run) => *run,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    const OPENAI: &str =
+        "provider: {type: openai-api, wire: responses, model: gpt-5, base_url: 'https://g', api_key_env: K}
+context: {condensing_provider: {type: anthropic-api, model: claude-haiku-4-5}}";
+
+    #[test]
+    fn the_configured_provider_answers_unless_another_is_typed() {
+        let configured = run("", OPENAI).provider;
+        assert_eq!((configured.kind, configured.chosen_wire()), (ProviderKind::OpenaiApi, Wire::Responses));
+        assert_eq!(run("--provider openai-api", OPENAI).provider, configured);
+        assert_eq!(run("--provider anthropic-api", OPENAI).provider, Provider::new(ProviderKind::AnthropicApi));
+        assert_eq!(run("", "").provider, Provider::new(ProviderKind::Sandbox));
+    }
+
+    #[test]
+    fn the_sandbox_stands_in_for_all_that_is_configured() {
+        let rehearsal = run("--provider sandbox", OPENAI);
+        let stand_in = Provider {
+            wire: Some(Wire::Responses),
+            model: Some("gpt-5".to_owned()),
+            ..Provider::new(ProviderKind::Sandbox)
+        };
+        assert_eq!(rehearsal.provider, stand_in);
+        assert_eq!(rehearsal.condensing.unwrap().kind, ProviderKind::Sandbox);
+        assert_eq!(run("", OPENAI).condensing.unwrap().kind, ProviderKind::AnthropicApi);
     }
 
     #[test]

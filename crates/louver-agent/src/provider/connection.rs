@@ -37,11 +37,12 @@ pub enum ProxyChoice {
 }
 
 impl Connection {
-    /// The usual patience with the provider at an address.
+    /// The usual patience with the provider at an address, which may be written with `/v1` at its end as other clients
+    /// want it.
     #[must_use]
     pub fn to(base_url: &str) -> Self {
         Self {
-            base_url: base_url.trim_end_matches('/').to_owned(),
+            base_url: base_url.trim_end_matches('/').trim_end_matches("/v1").trim_end_matches('/').to_owned(),
             connect_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(90),
             total_timeout: Duration::from_secs(900),

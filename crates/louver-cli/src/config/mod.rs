@@ -49,6 +49,10 @@ pub struct Provider {
     /// Which API it is.
     #[schemars(rename = "type")]
     pub kind: ProviderKind,
+    /// The wire format: `messages` (anthropic-api), `chat` or `responses` (openai-api); the sandbox speaks all three. The
+    /// first that the API speaks if nothing is said.
+    #[schemars(default)]
+    pub wire: Option<Wire>,
     /// The model's name, as the provider spells it.
     #[schemars(default)]
     pub model: Option<String>,
@@ -58,6 +62,44 @@ pub struct Provider {
     /// The environment variable that holds the key. The key itself never stands here.
     #[schemars(default, regex(pattern = "^[A-Za-z_][A-Za-z0-9_]*$"))]
     pub api_key_env: Option<String>,
+}
+
+impl Provider {
+    /// An API with nothing said about it.
+    #[must_use]
+    pub fn new(kind: ProviderKind) -> Self {
+        Self { kind, wire: None, model: None, base_url: None, api_key_env: None }
+    }
+
+    /// The wire format that is named, or else the API's usual one.
+    #[must_use]
+    pub fn chosen_wire(&self) -> Wire {
+        self.wire.unwrap_or(self.kind.wires()[0])
+    }
+}
+
+/// The wire formats that a run can speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub enum Wire {
+    /// Anthropic Messages.
+    Messages,
+    /// OpenAI Chat Completions, which others speak, too.
+    Chat,
+    /// OpenAI Responses.
+    Responses,
+}
+
+impl Wire {
+    /// The name in the file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Messages => "messages",
+            Self::Chat => "chat",
+            Self::Responses => "responses",
+        }
+    }
 }
 
 /// The APIs that can be talked to.
@@ -83,6 +125,16 @@ impl ProviderKind {
             Self::Sandbox => "sandbox",
             Self::AnthropicApi => "anthropic-api",
             Self::OpenaiApi => "openai-api",
+        }
+    }
+
+    /// The wire formats it speaks, the usual one first.
+    #[must_use]
+    pub fn wires(self) -> &'static [Wire] {
+        match self {
+            Self::Sandbox => &[Wire::Messages, Wire::Chat, Wire::Responses],
+            Self::AnthropicApi => &[Wire::Messages],
+            Self::OpenaiApi => &[Wire::Chat, Wire::Responses],
         }
     }
 }

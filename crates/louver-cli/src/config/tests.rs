@@ -1,4 +1,4 @@
-use super::{Config, Problem, ProviderKind, schema};
+use super::{Config, Problem, ProviderKind, Wire, schema};
 use louver::policy::{MessagesConfig, TokensConfig};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -117,6 +117,22 @@ fn everything_wrong_is_told_at_once_by_line() {
             "2: context.auto_condense_context_percent: 101 is out of range: 1 to 100",
             "4: execution.max_iterations: 0 is out of range: at least 1",
             "5: policy: expected text, found a whole number",
+        ]
+    );
+}
+
+#[test]
+fn a_wire_format_must_be_one_that_the_api_speaks() {
+    assert_eq!(parse("provider: {type: openai-api, wire: responses}").provider.unwrap().chosen_wire(), Wire::Responses);
+    assert_eq!(parse("provider: {type: openai-api}").provider.unwrap().chosen_wire(), Wire::Chat);
+    let said = problems(
+        "provider:\n  type: anthropic-api\n  wire: chat\ncontext: {condensing_provider: {type: openai-api, wire: messages}}",
+    );
+    assert_eq!(
+        said,
+        [
+            "3: provider.wire: `chat` is none of messages",
+            "4: context.condensing_provider.wire: `messages` is none of chat, responses",
         ]
     );
 }

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 /// Every key of the top level.
 const TOP: &[&str] = &["policy", "provider", "execution", "context", "profile"];
 /// Every key of a provider.
-const PROVIDER: &[&str] = &["type", "model", "base_url", "api_key_env"];
+const PROVIDER: &[&str] = &["type", "wire", "model", "base_url", "api_key_env"];
 /// Every key of `execution`.
 const EXECUTION: &[&str] = &["max_iterations", "max_conversation_messages", "conversation"];
 /// Every key of `execution.conversation`.
@@ -139,11 +139,14 @@ impl Walk {
         if !block.entries.contains_key("type") {
             self.problem(block.line, block.path_of("type"), format!("is missing: one of {}", names.join(", ")));
         }
+        let wires = kind.unwrap_or(ProviderKind::Sandbox).wires();
+        let wire_names: Vec<_> = wires.iter().map(|wire| wire.name()).collect();
+        let wire = self.choice(&block, "wire", &wire_names).map(|at| wires[at]);
         let model = self.text(&block, "model");
         let base_url = self.text_that(&block, "base_url", is_url, "must start with http:// or https://");
         let wants = "must be the name of an environment variable, not the key itself";
         let api_key_env = self.text_that(&block, "api_key_env", is_variable, wants);
-        Some(Provider { kind: kind?, model, base_url, api_key_env })
+        Some(Provider { kind: kind?, wire, model, base_url, api_key_env })
     }
 
     /// A block whose keys are all known. Nothing at all is an empty block.

@@ -7,6 +7,7 @@ mod explain;
 mod inspect;
 mod interrupt;
 mod live_line;
+mod models;
 mod repair;
 mod replay;
 mod sandbox;

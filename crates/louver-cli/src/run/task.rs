@@ -1,23 +1,20 @@
 //! `louver run`: a task, a model, and the window between them.
 
 use super::interrupt::cancel_on_interrupt;
+use super::models::Models;
 use super::summary_box::summary_box;
 use super::watched::Watched;
 use super::{Exit, Shell};
-use crate::config::{Config, Provider as ProviderConfig, ProviderKind};
+use crate::config::Config;
 use crate::input::read_file;
 use crate::meaning::Run;
 use crate::printer::safe;
 use anyhow::{Context, ensure};
-use louver_agent::provider::{AnthropicProvider, Category, Connection, OpenAiProvider, Provider};
+use louver_agent::provider::Category;
 use louver_agent::tools::{AllowList, Environment, Limits, Root, RunCommand, ToolSet};
-use louver_agent::{ApiKey, ExecuteOptions, ExecutionError, ExecutorConfig, RunOutcome, RunSummary};
-use louver_sandbox::{Running, Sandbox, Scenario};
+use louver_agent::{ExecuteOptions, ExecutionError, ExecutorConfig, RunOutcome, RunSummary};
 use std::path::Path;
 use std::sync::Arc;
-
-/// The model that the sandbox plays where none is named.
-const SANDBOX_MODEL: &str = "claude-sonnet-4-5";
 
 /// No task is longer; what is, does not fit into any window.
 const MAX_TASK_BYTES: u64 = 4_000_000;
@@ -26,16 +23,16 @@ pub(super) fn run(job: &Run, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let task = read_task(&job.task)?;
     let tools = tools(&job.root, &job.allow)?;
     runtime()?.block_on(async {
-        let (provider, model, sandbox) = provider(job).await?;
-        let mut config = ExecutorConfig::new(options(&model, &job.config));
+        let models = Models::reach(&job.provider, job.condensing.as_ref()).await?;
+        let mut config = ExecutorConfig::new(options(&models.conversation.model, &job.config));
+        config.options.condense.handler.clone_from(&models.condensing);
         config.max_iterations = usize::try_from(job.config.execution.max_iterations)?;
         config.state_file.clone_from(&job.state);
         cancel_on_interrupt(&config.options.cancel)?;
         let resumed = job.resume.then_some(job.state.as_deref()).flatten();
+        let provider = Arc::clone(&models.conversation.provider);
         let ended = Watched { provider, tools, config }.run(&task, resumed, shell).await;
-        if let Some(sandbox) = sandbox {
-            sandbox.shutdown().await;
-        }
+        models.close().await;
         conclude(job, &ended?, shell)
     })
 }
@@ -82,38 +79,6 @@ pub(super) fn tools(root: &Path, allow: &[String]) -> anyhow::Result<Arc<ToolSet
         tools.add(Arc::new(RunCommand::new(root, Limits::default(), AllowList::new(allow)?, environment)))?;
     }
     Ok(Arc::new(tools))
-}
-
-type Chosen = (Arc<dyn Provider>, String, Option<Running>);
-
-async fn provider(job: &Run) -> anyhow::Result<Chosen> {
-    let named = job.config.provider.as_ref();
-    let model = named.and_then(|provider| provider.model.clone());
-    match job.provider {
-        ProviderKind::Sandbox => {
-            let sandbox = Sandbox::builder().scenario(Scenario::named("demo")?).start("127.0.0.1:0").await?;
-            let provider = AnthropicProvider::new(Connection::to(&sandbox.url()), ApiKey::sandbox())?;
-            Ok((Arc::new(provider), model.unwrap_or_else(|| SANDBOX_MODEL.to_owned()), Some(sandbox)))
-        }
-        ProviderKind::AnthropicApi => {
-            let (connection, key) = reach(named, "https://api.anthropic.com", "ANTHROPIC_API_KEY")?;
-            let model = model.unwrap_or_else(|| "claude-sonnet-5-5".to_owned());
-            Ok((Arc::new(AnthropicProvider::new(connection, key)?), model, None))
-        }
-        ProviderKind::OpenaiApi => {
-            let (connection, key) = reach(named, "https://api.openai.com", "OPENAI_API_KEY")?;
-            let model = model.unwrap_or_else(|| "gpt-5.5".to_owned());
-            Ok((Arc::new(OpenAiProvider::chat(connection, key)?), model, None))
-        }
-    }
-}
-
-fn reach(named: Option<&ProviderConfig>, url: &str, variable: &str) -> anyhow::Result<(Connection, ApiKey)> {
-    let url = named.and_then(|provider| provider.base_url.as_deref()).unwrap_or(url);
-    let variable = named.and_then(|provider| provider.api_key_env.as_deref()).unwrap_or(variable);
-    let key = ApiKey::from_env(variable)
-        .with_context(|| format!("no key in {variable}: set it, or use --provider sandbox, which needs none"))?;
-    Ok((Connection::to(url), key))
 }
 
 /// What the configuration says of the window.

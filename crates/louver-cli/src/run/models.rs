@@ -1,0 +1,76 @@
+//! Who answers: the model of the conversation, and the one for summaries.
+
+use crate::config::{Provider as Named, ProviderKind, Wire};
+use anyhow::Context;
+use louver_agent::provider::{AnthropicProvider, Connection, OpenAiProvider, Provider};
+use louver_agent::{ApiKey, CondenseHandler};
+use louver_sandbox::{Running, Sandbox, Scenario};
+use std::sync::Arc;
+
+/// A model and the API it is asked through.
+type Model = CondenseHandler;
+
+/// The models of a run, and the sandbox they live in if they do.
+#[derive(Debug)]
+pub(super) struct Models {
+    pub(super) conversation: Model,
+    pub(super) condensing: Option<Model>,
+    sandbox: Option<Running>,
+}
+
+impl Models {
+    /// Makes ready to ask them. Nothing is sent yet but a sandbox is started if one of them needs it.
+    pub(super) async fn reach(conversation: &Named, condensing: Option<&Named>) -> anyhow::Result<Self> {
+        let needs_sandbox = |named: &&Named| named.kind == ProviderKind::Sandbox && named.base_url.is_none();
+        let sandbox = match [Some(conversation), condensing].into_iter().flatten().find(needs_sandbox) {
+            Some(_) => Some(Sandbox::builder().scenario(Scenario::named("demo")?).start("127.0.0.1:0").await?),
+            None => None,
+        };
+        let url = sandbox.as_ref().map(Running::url).unwrap_or_default();
+        Ok(Self {
+            conversation: reach(conversation, &url)?,
+            condensing: condensing
+                .map(|named| reach(named, &url).context("context.condensing_provider"))
+                .transpose()?,
+            sandbox,
+        })
+    }
+
+    /// Ends the sandbox.
+    pub(super) async fn close(self) {
+        if let Some(sandbox) = self.sandbox {
+            sandbox.shutdown().await;
+        }
+    }
+}
+
+fn reach(named: &Named, sandbox_url: &str) -> anyhow::Result<Model> {
+    let (url, key) = match named.kind {
+        ProviderKind::Sandbox => (sandbox_url, ApiKey::sandbox()),
+        ProviderKind::AnthropicApi => (AnthropicProvider::BASE_URL, key(named, "ANTHROPIC_API_KEY")?),
+        ProviderKind::OpenaiApi => (OpenAiProvider::BASE_URL, key(named, "OPENAI_API_KEY")?),
+    };
+    let connection = Connection::to(named.base_url.as_deref().unwrap_or(url));
+    let provider: Arc<dyn Provider> = match named.chosen_wire() {
+        Wire::Messages => Arc::new(AnthropicProvider::new(connection, key)?),
+        Wire::Chat => Arc::new(OpenAiProvider::chat(connection, key)?),
+        Wire::Responses => Arc::new(OpenAiProvider::responses(connection, key)?),
+    };
+    let model = named.model.clone().unwrap_or_else(|| usual_model(named).to_owned());
+    Ok(Model { provider, model })
+}
+
+fn key(named: &Named, usual_variable: &str) -> anyhow::Result<ApiKey> {
+    let variable = named.api_key_env.as_deref().unwrap_or(usual_variable);
+    ApiKey::from_env(variable)
+        .with_context(|| format!("no key in {variable}: set it, or use --provider sandbox, which needs none"))
+}
+
+/// The model where none is named.
+fn usual_model(named: &Named) -> &'static str {
+    match (named.kind, named.chosen_wire()) {
+        (ProviderKind::Sandbox, Wire::Messages) => "claude-sonnet-4-5",
+        (_, Wire::Messages) => "claude-sonnet-5-5",
+        (_, Wire::Chat | Wire::Responses) => "gpt-5.5",
+    }
+}

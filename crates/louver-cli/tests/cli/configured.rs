@@ -1,0 +1,159 @@
+//! `run` with a configuration, against sandboxes that the test starts: every key has its effect.
+
+use crate::Run;
+use assert_cmd::cargo::cargo_bin_cmd;
+use louver_sandbox::{Call, JournalEntry, Running, Sandbox, Scenario, Turn};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+/// A folder to work in, and servers beside it.
+pub(crate) struct World {
+    pub(crate) folder: TempDir,
+    runtime: Runtime,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("TASK.md"), "Look around.").unwrap();
+        Self { folder, runtime: Runtime::new().unwrap() }
+    }
+
+    pub(crate) fn sandbox(&self, scenario: Scenario) -> Running {
+        self.runtime.block_on(Sandbox::builder().scenario(scenario).start("127.0.0.1:0")).unwrap()
+    }
+
+    /// The command for a run in the folder with this configuration and a key in `TEST_KEY`.
+    pub(crate) fn arguments(&self, config: &str) -> Vec<String> {
+        let path = |name: &str| self.folder.path().join(name).display().to_string();
+        std::fs::write(path("config.yml"), config).unwrap();
+        ["run", &path("TASK.md"), "--config", &path("config.yml"), "--root", &path("")].map(str::to_owned).to_vec()
+    }
+
+    pub(crate) fn run(&self, config: &str) -> Run {
+        let output = cargo_bin_cmd!("louver").args(self.arguments(config)).env("TEST_KEY", "sk-test").output().unwrap();
+        Run {
+            code: output.status.code().expect("ended by itself"),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// A provider in a configuration.
+pub(crate) fn provider(kind: &str, sandbox: &Running) -> String {
+    format!("{{type: {kind}, base_url: '{}', api_key_env: TEST_KEY}}", sandbox.url())
+}
+
+/// So many steps, each with enough words that a summary of a few is shorter than they are.
+fn steps(count: usize) -> Scenario {
+    let said =
+        "It was named in the plan, and nothing that was read so far contradicts it, so it is read whole. ".repeat(3);
+    let read = |n: usize| Call::new("read_file", json!({"path": format!("src/file_{n}.rs")}));
+    let step = |n: usize| Turn::calls([read(n)]).saying(format!("Step {n}. {said}"));
+    let steps = (0..count).fold(Scenario::new("steps"), |scenario, n| scenario.turn(step(n)));
+    steps.turn(Turn::calls([Call::new("task_complete", json!({"summary": "All is read."}))]))
+}
+
+/// A model that says which prompt it was asked for a summary with.
+fn summariser() -> Scenario {
+    Scenario::new("summariser").turn(Turn::text("By other words.")).summary(Turn::text("By the usual words."))
+}
+
+fn paths(journal: &[JournalEntry]) -> Vec<&str> {
+    assert!(journal.iter().all(|entry| entry.status == 200 && entry.violations.is_empty()), "{journal:?}");
+    let mut paths: Vec<&str> = journal.iter().map(|entry| entry.path.as_str()).collect();
+    paths.dedup();
+    paths
+}
+
+#[test]
+fn every_wire_format_is_spoken_as_configured() {
+    let wires = [
+        ("anthropic-api", "messages", "/v1/messages"),
+        ("openai-api", "chat", "/v1/chat/completions"),
+        ("openai-api", "responses", "/v1/responses"),
+        ("sandbox", "responses", "/v1/responses"),
+    ];
+    for (kind, wire, path) in wires {
+        let world = World::new();
+        let sandbox = world.sandbox(steps(30));
+        let named = format!("{{type: {kind}, wire: {wire}, base_url: '{}/v1', api_key_env: TEST_KEY}}", sandbox.url());
+        let config =
+            format!("provider: {named}\nexecution: {{conversation: {{max_messages: 20, preserve_last_n: 6}}}}");
+        let run = world.run(&config);
+        assert!(run.done().contains("All is read."), "{}", run.stdout);
+        let journal = sandbox.journal();
+        assert_eq!((paths(&journal), journal.len()), (vec![path], 31), "{wire}");
+        let largest = journal.iter().map(|entry| entry.messages).max().unwrap();
+        assert!((19..=24).contains(&largest), "{wire}: {largest}");
+    }
+}
+
+#[test]
+fn summaries_come_from_the_provider_that_is_configured_for_them() {
+    let world = World::new();
+    let (conversation, condensing) = (world.sandbox(steps(30)), world.sandbox(summariser()));
+    let window = "execution: {conversation: {max_messages: 20, preserve_last_n: 6, summarize_on_trim: true}}";
+    let config = |context: &str| format!("provider: {}\n{window}\n{context}", provider("anthropic-api", &conversation));
+
+    let own = world.run(&config(""));
+    assert!(own.done().contains("Summaries"), "{}", own.stdout);
+    let asked = conversation.journal().len() - 31;
+    assert!(asked > 0, "summaries are asked of the conversation's own model");
+
+    let other = provider("openai-api", &condensing);
+    let run = world.run(&config(&format!("context: {{condensing_provider: {other}}}")));
+    assert!(run.done().contains("Summaries"), "{}", run.stdout);
+    assert!(run.stderr.contains("Context condensed: By the usual words."), "{}", run.stderr);
+    assert_eq!(conversation.journal().len() - asked - 31, 31, "the conversation's own model is not asked any more");
+    assert_eq!(paths(&condensing.journal()), ["/v1/chat/completions"]);
+}
+
+#[test]
+fn the_prompt_for_summaries_can_be_replaced() {
+    let world = World::new();
+    let (conversation, condensing) = (world.sandbox(steps(30)), world.sandbox(summariser()));
+    let run = world.run(&format!(
+        "provider: {}\nexecution: {{max_conversation_messages: 20, conversation: {{preserve_last_n: 6, \
+         summarize_on_trim: true}}}}\ncontext: {{custom_condensing_prompt: Put it shortly., condensing_provider: {}}}",
+        provider("anthropic-api", &conversation),
+        provider("anthropic-api", &condensing)
+    ));
+    assert!(run.done().contains("Summaries"), "{}", run.stdout);
+    assert!(run.stderr.contains("Context condensed: By other words."), "{}", run.stderr);
+}
+
+#[test]
+fn the_token_window_condenses_at_the_share_of_the_profile() {
+    let world = World::new();
+    let conversation = world.sandbox(steps(30));
+    // One percent of its window is 2,000 tokens, which the task outgrows.
+    let named = provider("anthropic-api", &conversation).replace('}', ", model: claude-haiku-4-5}");
+    let run = |rest: &str| {
+        world.run(&format!("policy: tokens\nprovider: {named}\ncontext: {{auto_condense_context_percent: 1, {rest}"))
+    };
+    let is_condensed = |run: &Run| run.done().contains("Summaries");
+    assert!(!is_condensed(&run("auto_condense_context: false}")));
+    assert!(is_condensed(&run("auto_condense_context: true}")));
+    assert!(!is_condensed(&run("auto_condense_context: true, profile_thresholds: {code: 90}}\nprofile: code")));
+    assert!(is_condensed(&run("auto_condense_context: true, profile_thresholds: {code: 90}}\nprofile: chat")));
+}
+
+#[test]
+fn iterations_end_where_the_configuration_says() {
+    let world = World::new();
+    let idle = world.sandbox(Scenario::new("idle").turn(Turn::text("I think about it.")));
+    let run = world.run(&format!("provider: {}\nexecution: {{max_iterations: 3}}", provider("openai-api", &idle)));
+    assert_eq!((run.code, idle.journal().len()), (1, 3), "{}", run.stderr);
+    assert!(run.stdout.contains("out of iterations") && run.stderr.contains("max_iterations"), "{}", run.stderr);
+}
+
+#[test]
+fn a_key_that_is_missing_for_summaries_is_named_with_its_place() {
+    let world = World::new();
+    let run = world.run("context: {condensing_provider: {type: openai-api, api_key_env: NO_SUCH_KEY}}");
+    let said = run.refused();
+    assert!(said.starts_with("context.condensing_provider: no key in NO_SUCH_KEY: set it"), "{said}");
+}
