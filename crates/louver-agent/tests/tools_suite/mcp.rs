@@ -140,7 +140,8 @@ async fn a_server_that_cannot_be_used_is_an_error_that_says_why() {
     let error = async |config: McpServerConfig| connect(config).await.unwrap_err().to_string();
 
     let missing = error(McpServerConfig { command: "/no/such/program".into(), ..config(&[]) }).await;
-    assert!(missing.starts_with("the MCP server `test` could not be started: No such file"), "{missing}");
+    let expected = "could not be started: there is no program `/no/such/program`; install or correct it";
+    assert_eq!(missing, format!("the MCP server `test` {expected}"));
 
     let broken = error(config(&["broken"])).await;
     let expected = "ended before it was ready; it said: Error: \"no configuration found\"";
@@ -149,7 +150,7 @@ async fn a_server_that_cannot_be_used_is_an_error_that_says_why() {
     let alive = fixture.pipe("alive");
     let mute = config(&["hold", &alive.path, "mute"]);
     let mute = error(McpServerConfig { timeout: Duration::from_secs(2), ..mute }).await;
-    assert_eq!(mute, "the MCP server `test` did not get ready within 2s");
+    assert!(mute.starts_with("the MCP server `test` did not get ready within 2s; start `"), "{mute}");
     alive.closed();
 
     let crowded = error(config(&["crowded"])).await;

@@ -4,16 +4,20 @@
 //! |---|---|
 //! | `tree.rs` | what does the file say, and on which line? |
 //! | `walk.rs` | does it say it in the right words? |
+//! | `walk_tools.rs` | the same for the block `tools` |
 //! | `problem.rs` | what is wrong, where? |
 //! | `schema.rs` | how does an editor know? |
 
 mod problem;
 mod schema;
+mod tools;
 mod tree;
 mod walk;
+mod walk_tools;
 
 pub use problem::{Problem, Problems};
 pub use schema::schema;
+pub use tools::{McpServer, Tools};
 
 use crate::input::read_file;
 use anyhow::Context as _;
@@ -38,6 +42,8 @@ pub struct Config {
     pub execution: Execution,
     /// The token window.
     pub context: Context,
+    /// What the model may use besides the built-in tools.
+    pub tools: Tools,
     /// The profile in use: its threshold in `context.profile_thresholds` counts.
     pub profile: Option<String>,
 }

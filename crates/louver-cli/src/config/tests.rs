@@ -1,4 +1,4 @@
-use super::{Config, Problem, ProviderKind, Wire, schema};
+use super::{Config, McpServer, Problem, ProviderKind, Wire, schema};
 use louver::policy::{MessagesConfig, TokensConfig};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -65,8 +65,9 @@ fn collect_keys(schema: &Value, keys: &mut BTreeSet<String>) {
 fn the_schema_and_the_walker_know_the_same_keys() {
     let mut keys = BTreeSet::new();
     collect_keys(&schema(), &mut keys);
-    let said =
-        problems("q: 1\nprovider: {type: sandbox, q: 1}\nexecution: {q: 1, conversation: {q: 1}}\ncontext: {q: 1}");
+    let said = problems(
+        "q: 1\nprovider: {type: sandbox, q: 1}\nexecution: {q: 1, conversation: {q: 1}}\ncontext: {q: 1}\ntools: {q: 1, mcp_servers: {a: {q: 1}}}",
+    );
     let listed = said.iter().filter_map(|line| line.split_once("expected ")).flat_map(|(_, keys)| keys.split(", "));
     assert_eq!(listed.map(str::to_owned).collect::<BTreeSet<_>>(), keys);
 }
@@ -133,6 +134,60 @@ fn a_wire_format_must_be_one_that_the_api_speaks() {
         [
             "3: provider.wire: `chat` is none of messages",
             "4: context.condensing_provider.wire: `messages` is none of chat, responses",
+        ]
+    );
+}
+
+#[test]
+fn mcp_servers_are_read_by_name() {
+    let config = parse(
+        "tools:
+  mcp_servers:
+    files: { command: npx, args: [-y, some-server, '8080'], env: [TOKEN], timeout_seconds: 5 }
+    bare:
+      command: ./server
+",
+    );
+    let files = McpServer {
+        command: "npx".to_owned(),
+        args: ["-y", "some-server", "8080"].map(str::to_owned).to_vec(),
+        env: vec!["TOKEN".to_owned()],
+        timeout_seconds: 5,
+    };
+    let bare = McpServer { command: "./server".to_owned(), args: vec![], env: vec![], timeout_seconds: 60 };
+    assert_eq!(config.tools.mcp_servers, [("bare".to_owned(), bare), ("files".to_owned(), files)].into());
+}
+
+#[test]
+fn everything_wrong_with_mcp_servers_is_told_by_line_without_values() {
+    let said = problems(
+        "tools:
+  mcp_servers:
+    a__b: { command: x }
+    nothing:
+    list: [x]
+    wrong:
+      command: ' '
+      args: [--port, 8080, --token=sk-very-secret]
+      env: { TOKEN: sk-very-secret }
+      timeout_seconds: 0
+    value:
+      command: x
+      env:
+        - sk-very-secret
+",
+    );
+    assert_eq!(
+        said,
+        [
+            "3: tools.mcp_servers.a__b: a server's name has letters, digits, `-` and single `_`, and at most 32 of them",
+            "4: tools.mcp_servers.nothing.command: is missing: the program to start",
+            "5: tools.mcp_servers.list: expected a block of keys, found a list",
+            "7: tools.mcp_servers.wrong.command: must name a program",
+            "8: tools.mcp_servers.wrong.args[1]: expected text, found a whole number: put it in quotes",
+            "9: tools.mcp_servers.wrong.env: expected a list of names, found a block of keys",
+            "10: tools.mcp_servers.wrong.timeout_seconds: 0 is out of range: 1 to 3600",
+            "14: tools.mcp_servers.value.env[0]: must be the name of an environment variable, not its value",
         ]
     );
 }

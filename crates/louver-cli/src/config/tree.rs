@@ -22,7 +22,7 @@ pub(super) enum Value {
     Whole(i128),
     Fraction,
     Text(String),
-    List,
+    List(Vec<Node>),
     Block(Vec<Entry>),
 }
 
@@ -43,7 +43,7 @@ impl Value {
             Self::Whole(_) => "a whole number",
             Self::Fraction => "a fraction",
             Self::Text(_) => "text",
-            Self::List => "a list",
+            Self::List(_) => "a list",
             Self::Block(_) => "a block of keys",
         }
     }
@@ -96,16 +96,16 @@ impl<'t> Reader<'t> {
         Ok(Node { line, value })
     }
 
-    /// No key takes a list, so its elements only have to be YAML.
     fn list(&mut self, line: usize) -> Result<Value, Problem> {
         self.enter(line)?;
+        let mut elements = Vec::new();
         loop {
             let (line, event) = self.next()?;
             if event == Event::SequenceEnd {
                 self.depth -= 1;
-                return Ok(Value::List);
+                return Ok(Value::List(elements));
             }
-            self.node(line, event)?;
+            elements.push(self.node(line, event)?);
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 /// Every key of the top level.
-const TOP: &[&str] = &["policy", "provider", "execution", "context", "profile"];
+const TOP: &[&str] = &["policy", "provider", "execution", "context", "tools", "profile"];
 /// Every key of a provider.
 const PROVIDER: &[&str] = &["type", "wire", "model", "base_url", "api_key_env"];
 /// Every key of `execution`.
@@ -33,25 +33,37 @@ pub(super) fn walk(tree: &Node) -> Result<Checked, Vec<Problem>> {
 }
 
 #[derive(Debug, Default)]
-struct Walk {
+pub(super) struct Walk {
     problems: Vec<Problem>,
     warnings: Vec<Problem>,
 }
 
 /// A block of keys that are known to belong here.
 #[derive(Debug)]
-struct Block<'t> {
+pub(super) struct Block<'t> {
     line: usize,
     path: String,
     entries: BTreeMap<&'t str, &'t Entry>,
 }
 
 impl<'t> Block<'t> {
-    fn get(&self, key: &str) -> Option<&'t Node> {
+    pub(super) fn line(&self) -> usize {
+        self.line
+    }
+
+    pub(super) fn keys(&self) -> Vec<&'t str> {
+        self.entries.keys().copied().collect()
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.entries.contains_key(key)
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&'t Node> {
         self.entries.get(key).map(|entry| &entry.node)
     }
 
-    fn path_of(&self, key: &str) -> String {
+    pub(super) fn path_of(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 }
@@ -65,6 +77,7 @@ impl Walk {
             provider: self.provider(&top, "provider"),
             execution: self.execution(&top),
             context: self.context(&top),
+            tools: self.tools(&top),
             profile: self.text(&top, "profile"),
         }
     }
@@ -113,8 +126,7 @@ impl Walk {
         };
         let block = self.open_block(node, context.path_of("profile_thresholds"));
         let mut thresholds = BTreeMap::new();
-        let keys: Vec<_> = block.entries.keys().copied().collect();
-        for key in keys {
+        for key in block.keys() {
             let Some(threshold) = self.whole(&block, key, i64::MIN..=i64::MAX) else {
                 continue;
             };
@@ -136,7 +148,7 @@ impl Walk {
         let block = self.inner(parent, key, PROVIDER)?;
         let names = ProviderKind::ALL.map(ProviderKind::name);
         let kind = self.choice(&block, "type", &names).map(|at| ProviderKind::ALL[at]);
-        if !block.entries.contains_key("type") {
+        if !block.has("type") {
             self.problem(block.line, block.path_of("type"), format!("is missing: one of {}", names.join(", ")));
         }
         let wires = kind.unwrap_or(ProviderKind::Sandbox).wires();
@@ -150,7 +162,7 @@ impl Walk {
     }
 
     /// A block whose keys are all known. Nothing at all is an empty block.
-    fn block<'t>(&mut self, node: &'t Node, path: String, known: &[&str]) -> Block<'t> {
+    pub(super) fn block<'t>(&mut self, node: &'t Node, path: String, known: &[&str]) -> Block<'t> {
         let mut block = self.open_block(node, path);
         let unknown: Vec<_> = block.entries.keys().copied().filter(|key| !known.contains(key)).collect();
         for key in unknown {
@@ -162,7 +174,7 @@ impl Walk {
     }
 
     /// A block with any keys.
-    fn open_block<'t>(&mut self, node: &'t Node, path: String) -> Block<'t> {
+    pub(super) fn open_block<'t>(&mut self, node: &'t Node, path: String) -> Block<'t> {
         let mut block = Block { line: node.line, path, entries: BTreeMap::new() };
         match &node.value {
             Value::Null => {}
@@ -183,7 +195,7 @@ impl Walk {
     }
 
     /// The block of a key. `None` if the key is not there or says `null`.
-    fn inner<'t>(&mut self, parent: &Block<'t>, key: &str, known: &[&str]) -> Option<Block<'t>> {
+    pub(super) fn inner<'t>(&mut self, parent: &Block<'t>, key: &str, known: &[&str]) -> Option<Block<'t>> {
         let node = parent.get(key).filter(|node| node.value != Value::Null)?;
         let is_block = matches!(node.value, Value::Block(_));
         let block = self.block(node, parent.path_of(key), known);
@@ -202,7 +214,7 @@ impl Walk {
         self.whole(block, key, 0..=usize::MAX)
     }
 
-    fn whole<N>(&mut self, block: &Block<'_>, key: &str, range: RangeInclusive<N>) -> Option<N>
+    pub(super) fn whole<N>(&mut self, block: &Block<'_>, key: &str, range: RangeInclusive<N>) -> Option<N>
     where
         N: TryFrom<i128> + PartialOrd + Copy + ToString,
     {
@@ -228,7 +240,13 @@ impl Walk {
     }
 
     /// A text of some form. It is not repeated in the error: it may be a secret in the wrong place.
-    fn text_that(&mut self, block: &Block<'_>, key: &str, is_good: fn(&str) -> bool, wants: &str) -> Option<String> {
+    pub(super) fn text_that(
+        &mut self,
+        block: &Block<'_>,
+        key: &str,
+        is_good: fn(&str) -> bool,
+        wants: &str,
+    ) -> Option<String> {
         let text = self.text(block, key)?;
         if !is_good(&text) {
             self.problem_at(block, key, wants.to_owned());
@@ -251,12 +269,12 @@ impl Walk {
         None
     }
 
-    fn problem_at(&mut self, block: &Block<'_>, key: &str, message: String) {
+    pub(super) fn problem_at(&mut self, block: &Block<'_>, key: &str, message: String) {
         let line = block.entries.get(key).map_or(block.line, |entry| entry.line);
         self.problem(line, block.path_of(key), message);
     }
 
-    fn problem(&mut self, line: usize, path: String, message: String) {
+    pub(super) fn problem(&mut self, line: usize, path: String, message: String) {
         self.problems.push(Problem { line, path, message });
     }
 }
@@ -281,7 +299,7 @@ fn is_url(text: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| text.strip_prefix(scheme).is_some_and(|rest| !rest.is_empty()))
 }
 
-fn is_variable(text: &str) -> bool {
+pub(super) fn is_variable(text: &str) -> bool {
     let mut letters = text.chars();
     letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')

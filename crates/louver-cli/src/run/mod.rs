@@ -7,6 +7,7 @@ mod explain;
 mod inspect;
 mod interrupt;
 mod live_line;
+mod mcp_servers;
 mod models;
 mod repair;
 mod replay;

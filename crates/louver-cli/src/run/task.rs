@@ -1,6 +1,7 @@
 //! `louver run`: a task, a model, and the window between them.
 
 use super::interrupt::cancel_on_interrupt;
+use super::mcp_servers::McpServers;
 use super::models::Models;
 use super::summary_box::summary_box;
 use super::watched::Watched;
@@ -12,7 +13,7 @@ use crate::printer::safe;
 use anyhow::{Context, ensure};
 use louver_agent::provider::Category;
 use louver_agent::tools::{AllowList, Environment, Limits, Root, RunCommand, ToolSet};
-use louver_agent::{ExecuteOptions, ExecutionError, ExecutorConfig, RunOutcome, RunSummary};
+use louver_agent::{CancellationToken, ExecuteOptions, ExecutionError, ExecutorConfig, RunOutcome, RunSummary};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,20 +22,38 @@ const MAX_TASK_BYTES: u64 = 4_000_000;
 
 pub(super) fn run(job: &Run, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let task = read_task(&job.task)?;
-    let tools = tools(&job.root, &job.allow)?;
+    let mut tools = tools(&job.root, &job.allow)?;
     runtime()?.block_on(async {
+        let cancel = CancellationToken::new();
+        cancel_on_interrupt(&cancel)?;
         let models = Models::reach(&job.provider, job.condensing.as_ref()).await?;
-        let mut config = ExecutorConfig::new(options(&models.conversation.model, &job.config));
-        config.options.condense.handler.clone_from(&models.condensing);
-        config.max_iterations = usize::try_from(job.config.execution.max_iterations)?;
-        config.state_file.clone_from(&job.state);
-        cancel_on_interrupt(&config.options.cancel)?;
-        let resumed = job.resume.then_some(job.state.as_deref()).flatten();
-        let provider = Arc::clone(&models.conversation.provider);
-        let ended = Watched { provider, tools, config }.run(&task, resumed, shell).await;
+        let servers = McpServers::start(&job.config.tools.mcp_servers, &mut tools, &cancel).await?;
+        let ended = match &servers {
+            Some(_) => watch(job, &task, &models, tools, cancel, shell).await,
+            None => Ok(RunSummary { outcome: RunOutcome::Cancelled, ..RunSummary::default() }),
+        };
+        servers.unwrap_or_default().shut_down().await;
         models.close().await;
         conclude(job, &ended?, shell)
     })
+}
+
+async fn watch(
+    job: &Run,
+    task: &str,
+    models: &Models,
+    tools: ToolSet,
+    cancel: CancellationToken,
+    shell: &mut Shell<'_>,
+) -> anyhow::Result<RunSummary> {
+    let mut config = ExecutorConfig::new(options(&models.conversation.model, &job.config));
+    config.options.condense.handler.clone_from(&models.condensing);
+    config.options.cancel = cancel;
+    config.max_iterations = usize::try_from(job.config.execution.max_iterations)?;
+    config.state_file.clone_from(&job.state);
+    let resumed = job.resume.then_some(job.state.as_deref()).flatten();
+    let provider = Arc::clone(&models.conversation.provider);
+    Ok(Watched { provider, tools: Arc::new(tools), config }.run(task, resumed, shell).await?)
 }
 
 fn read_task(path: &Path) -> anyhow::Result<String> {
@@ -71,14 +90,14 @@ pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 }
 
 /// File tools inside the folder, and the commands that are allowed.
-pub(super) fn tools(root: &Path, allow: &[String]) -> anyhow::Result<Arc<ToolSet>> {
+pub(super) fn tools(root: &Path, allow: &[String]) -> anyhow::Result<ToolSet> {
     let root = Root::open(root).with_context(|| root.display().to_string())?;
     let mut tools = ToolSet::for_root(&root, Limits::default());
     if !allow.is_empty() {
         let environment = Environment::inherit::<&str>([]);
         tools.add(Arc::new(RunCommand::new(root, Limits::default(), AllowList::new(allow)?, environment)))?;
     }
-    Ok(Arc::new(tools))
+    Ok(tools)
 }
 
 /// What the configuration says of the window.

@@ -1,9 +1,11 @@
 //! `run` with a configuration, against sandboxes that the test starts: every key has its effect.
 
 use crate::Run;
-use assert_cmd::cargo::cargo_bin_cmd;
+use assert_cmd::cargo::cargo_bin;
 use louver_sandbox::{Call, JournalEntry, Running, Sandbox, Scenario, Turn};
 use serde_json::json;
+use std::path::PathBuf;
+use std::process::Command;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -24,15 +26,21 @@ impl World {
         self.runtime.block_on(Sandbox::builder().scenario(scenario).start("127.0.0.1:0")).unwrap()
     }
 
-    /// The command for a run in the folder with this configuration and a key in `TEST_KEY`.
-    pub(crate) fn arguments(&self, config: &str) -> Vec<String> {
-        let path = |name: &str| self.folder.path().join(name).display().to_string();
-        std::fs::write(path("config.yml"), config).unwrap();
-        ["run", &path("TASK.md"), "--config", &path("config.yml"), "--root", &path("")].map(str::to_owned).to_vec()
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A run in the folder with this configuration, a key in `TEST_KEY`, and a state file.
+    pub(crate) fn command(&self, config: &str) -> Command {
+        std::fs::write(self.path("config.yml"), config).unwrap();
+        let mut command = Command::new(cargo_bin!("louver"));
+        command.env("TEST_KEY", "sk-test").current_dir(self.folder.path());
+        command.args(["run", "TASK.md", "--config", "config.yml", "--state", "run.state"]);
+        command
     }
 
     pub(crate) fn run(&self, config: &str) -> Run {
-        let output = cargo_bin_cmd!("louver").args(self.arguments(config)).env("TEST_KEY", "sk-test").output().unwrap();
+        let output = self.command(config).output().unwrap();
         Run {
             code: output.status.code().expect("ended by itself"),
             stdout: String::from_utf8(output.stdout).unwrap(),

@@ -8,6 +8,7 @@ mod configured;
 mod corpus;
 mod help;
 mod inspect;
+mod mcp;
 mod output;
 mod replay;
 mod running;

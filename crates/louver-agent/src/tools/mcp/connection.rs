@@ -1,3 +1,4 @@
+use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -39,7 +40,7 @@ impl Connection {
         let environment = Environment::inherit(&config.env_allow);
         let problem = |problem: String| McpError::new(&config.name, environment.redact(problem));
         let (group, stdin, stdout, stderr) = ProcessGroup::spawn_piped(&config.command, &config.args, &environment)
-            .map_err(|error| problem(format!("could not be started: {error}")))?;
+            .map_err(|error| problem(unstartable(&config.command, &error)))?;
         let diagnostics = Diagnostics::new(stderr);
         let client = Implementation::new("louver", env!("CARGO_PKG_VERSION"));
         let client = ClientConfig::new(ClientCapabilities::default(), client);
@@ -50,7 +51,10 @@ impl Connection {
                 return Ok(Self { config, environment, output_bytes: limits.output_bytes, peer, running });
             }
             Ok(Err(error)) => unready(&error),
-            Err(_) => format!("did not get ready within {:?}", config.timeout),
+            Err(_) => format!(
+                "did not get ready within {:?}; start `{}` by hand to see why, or give it more time",
+                config.timeout, config.command
+            ),
         };
         // Once it has been killed there is nothing more to come on its standard error.
         let _ = group.finish().await;
@@ -100,6 +104,15 @@ impl Connection {
         let _ = timeout(GRACE, group.ended()).await;
         let _ = group.finish().await;
         drop(diagnostics);
+    }
+}
+
+fn unstartable(command: &str, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            format!("could not be started: there is no program `{command}`; install or correct it")
+        }
+        _ => format!("could not be started: `{command}`: {error}"),
     }
 }
 

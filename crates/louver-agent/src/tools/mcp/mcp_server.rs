@@ -30,7 +30,7 @@ impl McpServer {
     /// If its name cannot be a prefix, or if it does not start, answer in time or speak the protocol. The error tells
     /// what the server said on its standard error.
     pub async fn connect(config: McpServerConfig, limits: &Limits) -> Result<Self, McpError> {
-        if !config.has_valid_name() {
+        if !McpServerConfig::is_name(&config.name) {
             let problem = "has a name that cannot be used; take letters, digits, `-` and single `_`, at most 32";
             return Err(McpError::new(&config.name, problem));
         }

@@ -32,10 +32,11 @@ impl fmt::Debug for McpServerConfig {
 }
 
 impl McpServerConfig {
-    /// Whether the name can stand before the name of a tool without being mistaken for a part of it.
-    pub(super) fn has_valid_name(&self) -> bool {
+    /// Whether a name can stand before the name of a tool without being mistaken for a part of it.
+    #[must_use]
+    pub fn is_name(name: &str) -> bool {
         let is_allowed = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
-        let is_bordered = self.name.starts_with('_') || self.name.ends_with('_') || self.name.contains("__");
-        (1..=32).contains(&self.name.len()) && self.name.chars().all(is_allowed) && !is_bordered
+        let is_bordered = name.starts_with('_') || name.ends_with('_') || name.contains("__");
+        (1..=32).contains(&name.len()) && name.chars().all(is_allowed) && !is_bordered
     }
 }

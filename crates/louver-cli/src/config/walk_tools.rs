@@ -1,0 +1,84 @@
+//! The block `tools`.
+
+use super::tree::{Node, Value};
+use super::walk::{Block, Walk, is_variable};
+use super::{McpServer, Tools};
+use louver_agent::tools::McpServerConfig;
+
+/// Every key of `tools`.
+const TOOLS: &[&str] = &["mcp_servers"];
+/// Every key of an MCP server.
+const MCP_SERVER: &[&str] = &["command", "args", "env", "timeout_seconds"];
+
+impl Walk {
+    pub(super) fn tools(&mut self, top: &Block<'_>) -> Tools {
+        let mut tools = Tools::default();
+        let Some(block) = self.inner(top, "tools", TOOLS) else {
+            return tools;
+        };
+        let Some(node) = block.get("mcp_servers") else {
+            return tools;
+        };
+        let servers = self.open_block(node, block.path_of("mcp_servers"));
+        for name in servers.keys() {
+            if !McpServerConfig::is_name(name) {
+                let wants = "a server's name has letters, digits, `-` and single `_`, and at most 32 of them";
+                self.problem_at(&servers, name, wants.to_owned());
+            }
+            if let Some(server) = self.mcp_server(&servers, name) {
+                tools.mcp_servers.insert(name.to_owned(), server);
+            }
+        }
+        tools
+    }
+
+    fn mcp_server(&mut self, servers: &Block<'_>, name: &str) -> Option<McpServer> {
+        let node = servers.get(name)?;
+        let block = self.block(node, servers.path_of(name), MCP_SERVER);
+        let command = self.text_that(&block, "command", |text| !text.trim().is_empty(), "must name a program");
+        if matches!(node.value, Value::Null | Value::Block(_)) && !block.has("command") {
+            self.problem(block.line(), block.path_of("command"), "is missing: the program to start".to_owned());
+        }
+        let args = self.texts(&block, "args", "texts", |_| None);
+        let env = self.texts(&block, "env", "names", |name| {
+            (!is_variable(name)).then_some("must be the name of an environment variable, not its value")
+        });
+        let timeout_seconds = self.whole(&block, "timeout_seconds", 1..=3600);
+        let timeout_seconds = timeout_seconds.unwrap_or_else(McpServer::default_timeout_seconds);
+        Some(McpServer { command: command?, args, env, timeout_seconds })
+    }
+
+    /// A list of texts, each with what is wrong with it. They are not repeated in errors: some may be secrets in the wrong
+    /// place.
+    fn texts(
+        &mut self,
+        block: &Block<'_>,
+        key: &str,
+        nouns: &str,
+        wrong: fn(&str) -> Option<&'static str>,
+    ) -> Vec<String> {
+        let elements = match block.get(key).map(|node| &node.value) {
+            None | Some(Value::Null) => return Vec::new(),
+            Some(Value::List(elements)) => elements,
+            Some(other) => {
+                self.problem_at(block, key, format!("expected a list of {nouns}, found {}", other.kind()));
+                return Vec::new();
+            }
+        };
+        let mut texts = Vec::with_capacity(elements.len());
+        for (at, Node { line, value }) in elements.iter().enumerate() {
+            let problem = match value {
+                Value::Text(text) => match wrong(text) {
+                    Some(problem) => problem.to_owned(),
+                    None => {
+                        texts.push(text.clone());
+                        continue;
+                    }
+                },
+                other => format!("expected text, found {}: put it in quotes", other.kind()),
+            };
+            self.problem(*line, format!("{}[{at}]", block.path_of(key)), problem);
+        }
+        texts
+    }
+}

@@ -1,0 +1,72 @@
+//! The MCP servers of a run: started together, ended together.
+
+use crate::config::McpServer as Named;
+use anyhow::{Context, ensure};
+use louver_agent::CancellationToken;
+use louver_agent::tools::{Limits, McpServer, McpServerConfig, ToolSet};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::task::JoinSet;
+
+/// Running servers. Dropping them kills them; [`shut_down`](Self::shut_down) lets them say goodbye.
+#[derive(Debug, Default)]
+pub(super) struct McpServers(BTreeMap<String, McpServer>);
+
+impl McpServers {
+    /// Starts all of them at once and adds their tools. `None` if it was cancelled meanwhile; then none is left.
+    pub(super) async fn start(
+        named: &BTreeMap<String, Named>,
+        tools: &mut ToolSet,
+        cancel: &CancellationToken,
+    ) -> anyhow::Result<Option<Self>> {
+        let mut starting = JoinSet::new();
+        for (name, server) in named {
+            let (name, config) = (name.clone(), config(name, server).with_context(|| key_path(name))?);
+            starting.spawn(async move { (name, McpServer::connect(config, &Limits::default()).await) });
+        }
+        let mut servers = Self::default();
+        while let Some(joined) = tokio::select! {
+            joined = starting.join_next() => joined,
+            () = cancel.cancelled() => {
+                starting.shutdown().await;
+                servers.shut_down().await;
+                return Ok(None);
+            }
+        } {
+            let (name, server) = joined?;
+            servers.0.insert(name.clone(), server.with_context(|| key_path(&name))?);
+        }
+        for (name, server) in &servers.0 {
+            for tool in server.tools() {
+                tools.add(tool).with_context(|| key_path(name))?;
+            }
+        }
+        Ok(Some(servers))
+    }
+
+    /// Ends all of them at once.
+    pub(super) async fn shut_down(self) {
+        let mut ending = JoinSet::new();
+        for (_, server) in self.0 {
+            ending.spawn(async move { server.shut_down().await });
+        }
+        ending.join_all().await;
+    }
+}
+
+fn key_path(name: &str) -> String {
+    format!("tools.mcp_servers.{name}")
+}
+
+fn config(name: &str, server: &Named) -> anyhow::Result<McpServerConfig> {
+    for variable in &server.env {
+        ensure!(std::env::var_os(variable).is_some(), "{variable} is not set: set it, or take it from `env`");
+    }
+    Ok(McpServerConfig {
+        name: name.to_owned(),
+        command: server.command.clone(),
+        args: server.args.clone(),
+        env_allow: server.env.clone(),
+        timeout: Duration::from_secs(server.timeout_seconds),
+    })
+}
