@@ -204,7 +204,7 @@ fn window(typed: typed::Window, config: Option<&Config>) -> anyhow::Result<Windo
         tokens,
         model: typed.model,
         configured_model: config.and_then(|config| config.provider.as_ref()?.model.clone()),
-        context_window: typed.context_window,
+        context_window: typed.context_window.or(config.and_then(|config| config.context.context_window)),
         max_output: typed.max_output,
         counter: typed.counter,
         idle_flags,
@@ -256,6 +256,9 @@ mod tests {
         assert_eq!((window.messages.preserve_last_n, window.messages.preserve_first_n), (7, 1));
         assert_eq!(window.tokens.current_profile_id.as_deref(), Some("chat"));
         assert_eq!(trim("--policy tokens", config).window.policy.name, "tokens");
+        let config = "context: {context_window: 8000}";
+        assert_eq!(trim("--policy tokens", config).window.context_window, Some(8000));
+        assert_eq!(trim("--policy tokens --context-window 9000", config).window.context_window, Some(9000));
     }
 
     fn run(arguments: &str, config: &str) -> super::Run {

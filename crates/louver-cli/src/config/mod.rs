@@ -187,6 +187,9 @@ pub struct Conversation {
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(deny_unknown_fields, default)]
 pub struct Context {
+    /// The model's context window in tokens; the catalogue's if nothing is said.
+    #[schemars(range(min = 1))]
+    pub context_window: Option<u64>,
     /// Whether a summary is tried before messages are left out.
     pub auto_condense_context: bool,
     /// The share of the window, in percent, at which that happens.
@@ -204,6 +207,7 @@ impl Default for Context {
     fn default() -> Self {
         let engine = TokensConfig::default();
         Self {
+            context_window: None,
             auto_condense_context: engine.auto_condense_context,
             auto_condense_context_percent: engine.auto_condense_context_percent,
             custom_condensing_prompt: None,

@@ -16,6 +16,7 @@ const EXECUTION: &[&str] = &["max_iterations", "max_conversation_messages", "con
 const CONVERSATION: &[&str] = &["max_messages", "summarize_on_trim", "preserve_first_n", "preserve_last_n"];
 /// Every key of `context`.
 const CONTEXT: &[&str] = &[
+    "context_window",
     "auto_condense_context",
     "auto_condense_context_percent",
     "custom_condensing_prompt",
@@ -112,6 +113,7 @@ impl Walk {
         let percent = self.whole(&block, "auto_condense_context_percent", 1..=100);
         let prompt = self.text(&block, "custom_condensing_prompt");
         Context {
+            context_window: self.optional(&block, "context_window", 1..=u64::MAX),
             auto_condense_context: self.flag(&block, "auto_condense_context").unwrap_or(default.auto_condense_context),
             auto_condense_context_percent: percent.unwrap_or(default.auto_condense_context_percent),
             custom_condensing_prompt: prompt.filter(|text| !text.trim().is_empty()),
@@ -228,6 +230,12 @@ impl Walk {
             self.problem_at(block, key, message);
         }
         fitting
+    }
+
+    /// A number; `null` is as good as leaving the key out.
+    fn optional(&mut self, block: &Block<'_>, key: &str, range: RangeInclusive<u64>) -> Option<u64> {
+        let is_null = block.get(key).is_some_and(|node| node.value == Value::Null);
+        if is_null { None } else { self.whole(block, key, range) }
     }
 
     /// A text; `null` is as good as leaving the key out.

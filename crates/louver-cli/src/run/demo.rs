@@ -124,7 +124,7 @@ async fn play(played: Played, cancel: &CancellationToken, shell: &mut Shell<'_>)
     lay_out(folder.path())?;
     let tools = Arc::new(tools(folder.path(), &["wc".to_owned()])?);
     let sandbox = Sandbox::builder().scenario(Scenario::named("demo")?).start("127.0.0.1:0").await?;
-    let mut config = ExecutorConfig::new(options(played.model(), &Config::default()));
+    let mut config = ExecutorConfig::new(options(played.model(), &Config::default())?);
     config.options.window.settings.messages.max_messages = CAP;
     config.options.cancel = cancel.clone();
     let mut provider = played.provider(&sandbox)?;

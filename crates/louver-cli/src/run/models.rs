@@ -1,7 +1,7 @@
 //! Who answers: the model of the conversation, and the one for summaries.
 
 use crate::config::{Provider as Named, ProviderKind, Wire};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use louver_agent::provider::{AnthropicProvider, Connection, OpenAiProvider, Provider};
 use louver_agent::{ApiKey, CondenseHandler};
 use louver_sandbox::{Running, Sandbox, Scenario};
@@ -47,8 +47,8 @@ impl Models {
 fn reach(named: &Named, sandbox_url: &str) -> anyhow::Result<Model> {
     let (url, key) = match named.kind {
         ProviderKind::Sandbox => (sandbox_url, ApiKey::sandbox()),
-        ProviderKind::AnthropicApi => (AnthropicProvider::BASE_URL, key(named, "ANTHROPIC_API_KEY")?),
-        ProviderKind::OpenaiApi => (OpenAiProvider::BASE_URL, key(named, "OPENAI_API_KEY")?),
+        ProviderKind::AnthropicApi => (AnthropicProvider::BASE_URL, key(named)?),
+        ProviderKind::OpenaiApi => (OpenAiProvider::BASE_URL, key(named)?),
     };
     let connection = Connection::to(named.base_url.as_deref().unwrap_or(url));
     let provider: Arc<dyn Provider> = match named.chosen_wire() {
@@ -60,10 +60,22 @@ fn reach(named: &Named, sandbox_url: &str) -> anyhow::Result<Model> {
     Ok(Model { provider, model })
 }
 
-fn key(named: &Named, usual_variable: &str) -> anyhow::Result<ApiKey> {
-    let variable = named.api_key_env.as_deref().unwrap_or(usual_variable);
-    ApiKey::from_env(variable)
-        .with_context(|| format!("no key in {variable}: set it, or use --provider sandbox, which needs none"))
+/// The environment variable that holds the key; the sandbox needs none.
+pub(super) fn key_variable(named: &Named) -> Option<&str> {
+    let usual = match named.kind {
+        ProviderKind::Sandbox => return None,
+        ProviderKind::AnthropicApi => "ANTHROPIC_API_KEY",
+        ProviderKind::OpenaiApi => "OPENAI_API_KEY",
+    };
+    Some(named.api_key_env.as_deref().unwrap_or(usual))
+}
+
+fn key(named: &Named) -> anyhow::Result<ApiKey> {
+    let variable = key_variable(named).unwrap_or_default();
+    let Ok(key) = ApiKey::from_env(variable) else {
+        bail!("no key in {variable}: set it, or use --provider sandbox, which needs none");
+    };
+    Ok(key)
 }
 
 /// The model where none is named.

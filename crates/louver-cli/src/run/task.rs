@@ -2,15 +2,17 @@
 
 use super::interrupt::cancel_on_interrupt;
 use super::mcp_servers::McpServers;
-use super::models::Models;
+use super::models::{Models, key_variable};
 use super::summary_box::summary_box;
 use super::watched::Watched;
 use super::{Exit, Shell};
-use crate::config::Config;
-use crate::input::read_file;
+use crate::config::{Config, Provider};
+use crate::input::{read_file, spoken};
 use crate::meaning::Run;
 use crate::printer::safe;
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
+use louver::budget::Budget;
+use louver::policy::Row;
 use louver_agent::provider::Category;
 use louver_agent::tools::{AllowList, Environment, Limits, Root, RunCommand, ToolSet};
 use louver_agent::{CancellationToken, ExecuteOptions, ExecutionError, ExecutorConfig, RunOutcome, RunSummary};
@@ -46,7 +48,7 @@ async fn watch(
     cancel: CancellationToken,
     shell: &mut Shell<'_>,
 ) -> anyhow::Result<RunSummary> {
-    let mut config = ExecutorConfig::new(options(&models.conversation.model, &job.config));
+    let mut config = ExecutorConfig::new(options(&models.conversation.model, &job.config)?);
     config.options.condense.handler.clone_from(&models.condensing);
     config.options.cancel = cancel;
     config.max_iterations = usize::try_from(job.config.execution.max_iterations)?;
@@ -58,7 +60,7 @@ async fn watch(
 
 fn read_task(path: &Path) -> anyhow::Result<String> {
     let bytes = read_file(path, MAX_TASK_BYTES).with_context(|| path.display().to_string())?;
-    let task = String::from_utf8(bytes).with_context(|| path.display().to_string())?;
+    let Ok(task) = String::from_utf8(bytes) else { bail!("{}: not UTF-8 text", path.display()) };
     ensure!(!task.trim().is_empty(), "{}: there is nothing in it; write down what is to be done", path.display());
     Ok(task)
 }
@@ -79,7 +81,7 @@ fn conclude(job: &Run, summary: &RunSummary, shell: &mut Shell<'_>) -> anyhow::R
             shell.printer.note("Stopped: the same command with --resume goes on from here.");
         }
         RunOutcome::Cancelled => shell.printer.note("Stopped: a run with --state FILE could go on from here."),
-        RunOutcome::Failed(error) => shell.printer.error(&error.to_string()),
+        RunOutcome::Failed(error) => shell.printer.error(&format!("{error}{}", advice(&job.provider, error))),
     }
     Ok(exit(&summary.outcome))
 }
@@ -91,7 +93,7 @@ pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 
 /// File tools inside the folder, and the commands that are allowed.
 pub(super) fn tools(root: &Path, allow: &[String]) -> anyhow::Result<ToolSet> {
-    let root = Root::open(root).with_context(|| root.display().to_string())?;
+    let root = Root::open(root).map_err(spoken).with_context(|| root.display().to_string())?;
     let mut tools = ToolSet::for_root(&root, Limits::default());
     if !allow.is_empty() {
         let environment = Environment::inherit::<&str>([]);
@@ -101,7 +103,7 @@ pub(super) fn tools(root: &Path, allow: &[String]) -> anyhow::Result<ToolSet> {
 }
 
 /// What the configuration says of the window.
-pub(super) fn options(model: &str, config: &Config) -> ExecuteOptions {
+pub(super) fn options(model: &str, config: &Config) -> anyhow::Result<ExecuteOptions> {
     let mut options = ExecuteOptions::new(model);
     if let Some(policy) = &config.policy {
         options.window.policy.clone_from(policy);
@@ -109,7 +111,40 @@ pub(super) fn options(model: &str, config: &Config) -> ExecuteOptions {
     options.window.settings.messages = config.messages();
     options.window.settings.tokens = config.tokens();
     options.window.custom_condensing_prompt.clone_from(&config.context.custom_condensing_prompt);
-    options
+    if Row::find(&options.window.policy)?.needs_budget {
+        options.window.settings.budget = budget(&options, config.context.context_window)?;
+    }
+    Ok(options)
+}
+
+/// The configured window, less the room for a reply. The model's own is left to the agent, which knows it as well.
+fn budget(options: &ExecuteOptions, configured: Option<u64>) -> anyhow::Result<Option<Budget>> {
+    let budget = configured.map(|window| Budget::new(window, Some(options.max_tokens))).transpose();
+    let budget = budget.context("context.context_window")?;
+    let (policy, model) = (&options.window.policy, &options.model);
+    ensure!(
+        budget.is_some() || options.window.context_window(model).is_some(),
+        "the policy `{policy}` needs to know the context window of `{model}`, which is not in the catalogue: set \
+         context.context_window"
+    );
+    Ok(budget)
+}
+
+/// What to do about a failure, where it is likely to be on this side.
+fn advice(provider: &Provider, error: &ExecutionError) -> String {
+    match (error.category, &provider.base_url, key_variable(provider)) {
+        (Category::Network, Some(url), _) => format!("; is provider.base_url right ({})?", host(url)),
+        (Category::Network, None, _) => "; is the network there, and does it want a proxy (HTTPS_PROXY)?".to_owned(),
+        (Category::Auth, _, Some(variable)) => format!("; is the key in {variable} right?"),
+        _ => String::new(),
+    }
+}
+
+/// The host in an address, which may hold a password besides.
+fn host(url: &str) -> String {
+    let after_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = after_scheme.split(['/', '?', '#']).next().unwrap_or_default();
+    authority.rsplit('@').next().unwrap_or_default().to_owned()
 }
 
 fn exit(outcome: &RunOutcome) -> Exit {

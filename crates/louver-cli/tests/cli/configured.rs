@@ -165,3 +165,35 @@ fn a_key_that_is_missing_for_summaries_is_named_with_its_place() {
     let said = run.refused();
     assert!(said.starts_with("context.condensing_provider: no key in NO_SUCH_KEY: set it"), "{said}");
 }
+
+#[test]
+fn nobody_at_the_address_is_one_sentence_with_the_address_but_not_its_password() {
+    let world = World::new();
+    // A port that was free a moment ago.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let run =
+        world.run(&format!("provider: {{type: openai-api, base_url: 'http://me:hush@{free}', api_key_env: TEST_KEY}}"));
+    assert_eq!(run.code, 3, "{}", run.stderr);
+    let error = run.stderr.lines().find(|line| line.starts_with("error: ")).unwrap();
+    assert!(error.starts_with("error: cannot connect to the provider"), "{error}");
+    assert!(error.ends_with(&format!("; is provider.base_url right ({free})?")), "{error}");
+    assert!(!(run.stderr + &run.stdout).contains("hush"));
+}
+
+#[test]
+fn a_window_that_nobody_knows_has_to_be_configured() {
+    let world = World::new();
+    let sandbox = world.sandbox(steps(30));
+    let named = provider("openai-api", &sandbox).replace('}', ", model: my-own-model}");
+    let unknown = world.run(&format!("policy: tokens\nprovider: {named}"));
+    assert_eq!(
+        unknown.refused(),
+        "the policy `tokens` needs to know the context window of `my-own-model`, which is not in the catalogue: set \
+         context.context_window"
+    );
+    let run = world.run(&format!("policy: tokens\nprovider: {named}\ncontext: {{context_window: 12000}}"));
+    assert!(run.done().contains("All is read."), "{}", run.stdout);
+    assert!(run.stderr.contains("Context truncated: "), "{}", run.stderr);
+    let small = world.run(&format!("policy: tokens\nprovider: {named}\ncontext: {{context_window: 9000}}"));
+    assert!(small.refused().starts_with("context.context_window: a context window of 9000 tokens"), "{}", small.stderr);
+}

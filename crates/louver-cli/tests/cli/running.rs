@@ -39,16 +39,21 @@ fn a_missing_key_is_named_with_a_way_out() {
     let mut command = Command::new(cargo_bin!("louver"));
     command.args(["run", "--provider", "anthropic-api"]).arg(&task).env_remove("ANTHROPIC_API_KEY");
     let output = command.current_dir(root()).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
+    assert_eq!((output.status.code(), output.stdout), (Some(2), Vec::new()));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("ANTHROPIC_API_KEY") && said.contains("--provider sandbox"), "{said}");
+    assert_eq!(said, "error: no key in ANTHROPIC_API_KEY: set it, or use --provider sandbox, which needs none\n");
 }
 
 #[test]
-fn a_missing_task_is_named() {
-    let run = louver_with("run nowhere.md", "");
-    assert_eq!((run.code, run.stdout.as_str()), (2, ""));
-    assert!(run.stderr.contains("nowhere.md"), "{}", run.stderr);
+fn a_task_that_cannot_be_read_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let refused = |name: &str| louver_with(&format!("run {}", path(name)), "").refused().replace(&path(name), name);
+    std::fs::write(path("empty.md"), " \n").unwrap();
+    std::fs::write(path("binary.md"), [0xff, 0xfe]).unwrap();
+    assert_eq!(refused("nowhere.md"), "nowhere.md: no such file or directory");
+    assert_eq!(refused("empty.md"), "empty.md: there is nothing in it; write down what is to be done");
+    assert_eq!(refused("binary.md"), "binary.md: not UTF-8 text");
 }
 
 #[test]
