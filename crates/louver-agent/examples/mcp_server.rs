@@ -2,18 +2,27 @@
 //!
 //! Arguments: `hold PATH` keeps a named pipe open while it lives, `goodbye PATH` leaves a file when it ends in good
 //! order, `mute` never says anything, `broken` complains and ends, `crowded` has too many tools, `deaf` goes on after
-//! its input has ended.
+//! its input has ended, `http` listens on a port of its own and says which, `token TOKEN` wants to see one there.
 
 use std::fs::File;
+use std::io::Write;
 use std::sync::Arc;
 
+use axum::Router;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::middleware::{self, Next};
+use axum::response::IntoResponse;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult, PaginatedRequestParams,
     ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
 #[derive(Debug)]
 struct Manners {
@@ -78,6 +87,22 @@ impl ServerHandler for Manners {
     }
 }
 
+/// Serves over HTTP until it is killed; its address is the first line on its standard output.
+async fn listen(token: Option<String>) -> std::io::Result<()> {
+    let manners = || Ok(Manners { is_crowded: false });
+    let sessions = Arc::new(LocalSessionManager::default());
+    let service = StreamableHttpService::new(manners, sessions, StreamableHttpServerConfig::default());
+    let expected = token.map(|token| format!("Bearer {token}"));
+    let guard = middleware::from_fn(move |request: Request, next: Next| {
+        let shown = request.headers().get("authorization").and_then(|value| value.to_str().ok());
+        let is_welcome = expected.is_none() || shown == expected.as_deref();
+        async move { if is_welcome { next.run(request).await } else { StatusCode::FORBIDDEN.into_response() } }
+    });
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    writeln!(std::io::stdout(), "http://{}/mcp", listener.local_addr()?)?;
+    axum::serve(listener, Router::new().nest_service("/mcp", service).layer(guard)).await
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -89,6 +114,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     if has("mute") {
         std::future::pending::<()>().await;
+    }
+    if has("http") {
+        return Ok(listen(path("token").cloned()).await?);
     }
     let service = Manners { is_crowded: has("crowded") }.serve(rmcp::transport::stdio()).await?;
     service.waiting().await?;

@@ -52,9 +52,10 @@ impl Connection {
             max_answer_bytes: 64 << 20,
         }
     }
+}
 
-    pub(super) fn is_local(&self) -> bool {
-        let host = self.base_url.split_once("://").map_or("", |(_, rest)| rest);
-        ["127.", "localhost", "[::1]"].iter().any(|local| host.starts_with(local))
-    }
+/// Whether an address is on this machine.
+pub(crate) fn is_local(url: &str) -> bool {
+    let host = url.split_once("://").map_or("", |(_, rest)| rest);
+    ["127.", "localhost", "[::1]"].iter().any(|local| host.starts_with(local))
 }

@@ -1,7 +1,7 @@
 //! Sending, waiting, trying again: the same for every API.
 
 use super::answer::Answer;
-use super::connection::{Connection, ProxyChoice};
+use super::connection::{Connection, ProxyChoice, is_local};
 use super::dialect::{Dialect, Unreadable};
 use super::error::ProviderError;
 use super::request::Request;
@@ -31,7 +31,7 @@ impl Endpoint {
         let builder = Client::builder().connect_timeout(connection.connect_timeout).default_headers(headers);
         let builder = match &connection.proxy {
             ProxyChoice::Url(url) => builder.proxy(reqwest::Proxy::all(url).map_err(|error| unsendable(error, &key))?),
-            ProxyChoice::Environment if !connection.is_local() => builder,
+            ProxyChoice::Environment if !is_local(&connection.base_url) => builder,
             ProxyChoice::Environment | ProxyChoice::Direct => builder.no_proxy(),
         };
         let client = builder.build().map_err(|error| unsendable(error, &key))?;

@@ -54,7 +54,7 @@ mod write_file;
 pub use command::{AllowList, AllowListError, ArgumentPaths, Environment, RunCommand};
 pub use limits::Limits;
 pub use list_files::ListFiles;
-pub use mcp::{McpError, McpServer, McpServerConfig};
+pub use mcp::{McpError, McpServer, McpServerConfig, McpTransport};
 pub use read_file::ReadFile;
 pub use root::Root;
 pub use search_files::SearchFiles;

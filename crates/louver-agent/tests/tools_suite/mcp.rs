@@ -1,7 +1,9 @@
 use std::time::Duration;
 
-use louver_agent::tools::{Limits, McpError, McpServer, McpServerConfig, ToolOutput, ToolSet};
+use louver_agent::ApiKey;
+use louver_agent::tools::{Limits, McpError, McpServer, McpServerConfig, McpTransport, ToolOutput, ToolSet};
 use serde_json::{Value, json};
+use tokio::io::AsyncBufReadExt;
 
 use crate::fixture::Fixture;
 
@@ -14,13 +16,16 @@ fn program() -> String {
 }
 
 fn config(args: &[&str]) -> McpServerConfig {
-    McpServerConfig {
-        name: "test".into(),
-        command: program(),
-        args: args.iter().map(|argument| (*argument).to_owned()).collect(),
-        env_allow: Vec::new(),
-        timeout: Duration::from_secs(60),
-    }
+    starting(&program(), args, &[])
+}
+
+fn starting(command: &str, args: &[&str], env_allow: &[&str]) -> McpServerConfig {
+    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    named(McpTransport::Process { command: command.to_owned(), args: owned(args), env_allow: owned(env_allow) })
+}
+
+fn named(transport: McpTransport) -> McpServerConfig {
+    McpServerConfig { name: "test".into(), transport, timeout: Duration::from_secs(60) }
 }
 
 async fn connect(config: McpServerConfig) -> Result<(McpServer, ToolSet), McpError> {
@@ -139,7 +144,7 @@ async fn a_server_that_cannot_be_used_is_an_error_that_says_why() {
     let fixture = Fixture::new();
     let error = async |config: McpServerConfig| connect(config).await.unwrap_err().to_string();
 
-    let missing = error(McpServerConfig { command: "/no/such/program".into(), ..config(&[]) }).await;
+    let missing = error(starting("/no/such/program", &[], &[])).await;
     let expected = "could not be started: there is no program `/no/such/program`; install or correct it";
     assert_eq!(missing, format!("the MCP server `test` {expected}"));
 
@@ -156,7 +161,7 @@ async fn a_server_that_cannot_be_used_is_an_error_that_says_why() {
     let crowded = error(config(&["crowded"])).await;
     assert_eq!(crowded, "the MCP server `test` has more than 200 tools");
 
-    let no_server = error(McpServerConfig { command: "true".into(), ..config(&[]) }).await;
+    let no_server = error(starting("true", &[], &[])).await;
     assert_eq!(no_server, "the MCP server `test` ended before it was ready");
 
     for name in ["", "a__b", "_a", "a_", "a b", "é", "a/b", &"x".repeat(33)] {
@@ -169,8 +174,7 @@ async fn a_server_that_cannot_be_used_is_an_error_that_says_why() {
 async fn a_server_sees_only_allowed_variables_and_cannot_repeat_their_values() {
     // Cargo sets these for tests; they stand for the keys that the process holds.
     let secret = std::env::var("CARGO_MANIFEST_DIR").unwrap();
-    let allowed = McpServerConfig { env_allow: vec!["CARGO_MANIFEST_DIR".into()], ..config(&[]) };
-    let (server, tools) = connect(allowed).await.unwrap();
+    let (server, tools) = connect(starting(&program(), &[], &["CARGO_MANIFEST_DIR"])).await.unwrap();
     let (_, text) = call(&tools, "test__variables", json!({})).await;
     assert!(text.contains("CARGO_MANIFEST_DIR=***"), "{text}");
     assert!(!text.contains(&secret) && !text.contains("CARGO_PKG_NAME"), "{text}");
@@ -185,4 +189,54 @@ async fn debug_output_shows_no_arguments() {
     let shown = format!("{server:?} {tools:#?} {:?}", config(&["--token=sk-very-secret"]));
     assert!(!shown.contains("sk-very-secret"), "{shown}");
     server.shut_down().await;
+}
+
+/// A server that listens, killed with this value.
+struct Listening {
+    url: String,
+    _process: tokio::process::Child,
+}
+
+async fn listening(args: &[&str]) -> Listening {
+    let mut command = tokio::process::Command::new(program());
+    command.arg("http").args(args).stdout(std::process::Stdio::piped()).kill_on_drop(true);
+    let mut process = command.spawn().unwrap();
+    let mut lines = tokio::io::BufReader::new(process.stdout.take().unwrap()).lines();
+    Listening { url: lines.next_line().await.unwrap().unwrap(), _process: process }
+}
+
+fn token(text: &str) -> Option<ApiKey> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), text).unwrap();
+    Some(ApiKey::from_file(file.path()).unwrap())
+}
+
+#[tokio::test]
+async fn a_server_at_an_address_is_used_like_any_other() {
+    let listening = listening(&["token", "sk-very-secret"]).await;
+    let http = McpTransport::Http { url: listening.url.clone(), token: token("sk-very-secret") };
+    let (server, tools) = connect(named(http)).await.unwrap();
+    assert_eq!(tools.definitions().len(), 10);
+    assert_eq!(call(&tools, "test__echo", json!({"text": "x"})).await, (false, "x".to_owned()));
+    let hidden = (false, "my *** is safe".to_owned());
+    assert_eq!(call(&tools, "test__echo", json!({"text": "my sk-very-secret is safe"})).await, hidden);
+    let shown = format!("{server:?}");
+    assert!(!shown.contains("sk-very-secret") && !shown.contains(&listening.url), "{shown}");
+    server.shut_down().await;
+    assert!(call(&tools, "test__echo", json!({"text": "x"})).await.0);
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_be_reached_is_an_error_without_its_address() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let error = async |url: String, token: Option<ApiKey>| {
+        connect(named(McpTransport::Http { url, token })).await.unwrap_err().to_string()
+    };
+    let nobody = error(format!("http://{free}/mcp?key=sk-very-secret"), None).await;
+    assert!(nobody.starts_with("the MCP server `test` cannot be reached: "), "{nobody}");
+    assert!(nobody.ends_with("; is its address right?") && !nobody.contains("sk-very-secret"), "{nobody}");
+
+    let listening = listening(&["token", "sk-very-secret"]).await;
+    let wrong = error(listening.url.clone(), token("sk-other-secret")).await;
+    assert!(wrong.contains("403") && !wrong.contains("secret"), "{wrong}");
 }

@@ -144,18 +144,24 @@ fn mcp_servers_are_read_by_name() {
         "tools:
   mcp_servers:
     files: { command: npx, args: [-y, some-server, '8080'], env: [TOKEN], timeout_seconds: 5 }
-    bare:
-      command: ./server
+    there:
+      url: https://there.example/mcp
+      token_env: THERE_TOKEN
 ",
     );
     let files = McpServer {
-        command: "npx".to_owned(),
+        command: Some("npx".to_owned()),
         args: ["-y", "some-server", "8080"].map(str::to_owned).to_vec(),
         env: vec!["TOKEN".to_owned()],
         timeout_seconds: 5,
+        ..McpServer::default()
     };
-    let bare = McpServer { command: "./server".to_owned(), args: vec![], env: vec![], timeout_seconds: 60 };
-    assert_eq!(config.tools.mcp_servers, [("bare".to_owned(), bare), ("files".to_owned(), files)].into());
+    let there = McpServer {
+        url: Some("https://there.example/mcp".to_owned()),
+        token_env: Some("THERE_TOKEN".to_owned()),
+        ..McpServer::default()
+    };
+    assert_eq!(config.tools.mcp_servers, [("files".to_owned(), files), ("there".to_owned(), there)].into());
 }
 
 #[test]
@@ -175,19 +181,28 @@ fn everything_wrong_with_mcp_servers_is_told_by_line_without_values() {
       command: x
       env:
         - sk-very-secret
+    both: { command: x, url: 'https://x' }
+    mixed: { url: gopher, args: [x], token_env: sk-very-secret }
+    lost: { command: x, token_env: TOKEN }
 ",
     );
     assert_eq!(
         said,
         [
             "3: tools.mcp_servers.a__b: a server's name has letters, digits, `-` and single `_`, and at most 32 of them",
-            "4: tools.mcp_servers.nothing.command: is missing: the program to start",
+            "4: tools.mcp_servers.nothing.command: is missing: the program to start (or `url`, if the server is there \
+             already)",
             "5: tools.mcp_servers.list: expected a block of keys, found a list",
             "7: tools.mcp_servers.wrong.command: must name a program",
             "8: tools.mcp_servers.wrong.args[1]: expected text, found a whole number: put it in quotes",
             "9: tools.mcp_servers.wrong.env: expected a list of names, found a block of keys",
             "10: tools.mcp_servers.wrong.timeout_seconds: 0 is out of range: 1 to 3600",
             "14: tools.mcp_servers.value.env[0]: must be the name of an environment variable, not its value",
+            "15: tools.mcp_servers.both.url: stands beside `command`: a server is started or is there, not both",
+            "16: tools.mcp_servers.mixed.args: goes with `command` only",
+            "16: tools.mcp_servers.mixed.token_env: must be the name of an environment variable, not its value",
+            "16: tools.mcp_servers.mixed.url: must start with http:// or https://",
+            "17: tools.mcp_servers.lost.token_env: goes with `url` only",
         ]
     );
 }

@@ -11,25 +11,30 @@ pub struct Tools {
     pub mcp_servers: BTreeMap<String, McpServer>,
 }
 
-/// An MCP server that is started for a run and ended after it.
+/// An MCP server: a program that is started for a run and ended after it, or an address.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, default)]
 pub struct McpServer {
-    /// The program, found in `PATH` unless it is a path.
-    pub command: String,
-    /// Its arguments.
-    #[schemars(default)]
+    /// The program to start, found in `PATH` unless it is a path.
+    pub command: Option<String>,
+    /// The program's arguments.
     pub args: Vec<String>,
     /// The names of the environment variables that it gets to see besides harmless ones such as `PATH` and `HOME`.
-    #[schemars(default, inner(regex(pattern = "^[A-Za-z_][A-Za-z0-9_]*$")))]
+    #[schemars(inner(regex(pattern = "^[A-Za-z_][A-Za-z0-9_]*$")))]
     pub env: Vec<String>,
-    /// How long it may take to start, and how long one call may take.
-    #[schemars(default = "McpServer::default_timeout_seconds", range(min = 1, max = 3600))]
+    /// The address of a server that is there already and speaks streamable HTTP; instead of `command`.
+    #[schemars(url)]
+    pub url: Option<String>,
+    /// The environment variable that holds the bearer token for that address.
+    #[schemars(regex(pattern = "^[A-Za-z_][A-Za-z0-9_]*$"))]
+    pub token_env: Option<String>,
+    /// How long it may take to get ready, and how long one call may take.
+    #[schemars(range(min = 1, max = 3600))]
     pub timeout_seconds: u64,
 }
 
-impl McpServer {
-    pub(super) fn default_timeout_seconds() -> u64 {
-        60
+impl Default for McpServer {
+    fn default() -> Self {
+        Self { command: None, args: Vec::new(), env: Vec::new(), url: None, token_env: None, timeout_seconds: 60 }
     }
 }

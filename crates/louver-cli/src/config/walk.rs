@@ -303,7 +303,7 @@ fn spoken_range<N: ToString + PartialOrd + Copy + TryFrom<i128>>(range: &RangeIn
     if end.len() > 9 { format!("at least {start}") } else { format!("{start} to {end}") }
 }
 
-fn is_url(text: &str) -> bool {
+pub(super) fn is_url(text: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| text.strip_prefix(scheme).is_some_and(|rest| !rest.is_empty()))
 }
 

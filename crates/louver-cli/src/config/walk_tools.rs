@@ -1,14 +1,17 @@
 //! The block `tools`.
 
 use super::tree::{Node, Value};
-use super::walk::{Block, Walk, is_variable};
+use super::walk::{Block, Walk, is_url, is_variable};
 use super::{McpServer, Tools};
 use louver_agent::tools::McpServerConfig;
 
 /// Every key of `tools`.
 const TOOLS: &[&str] = &["mcp_servers"];
 /// Every key of an MCP server.
-const MCP_SERVER: &[&str] = &["command", "args", "env", "timeout_seconds"];
+const MCP_SERVER: &[&str] = &["command", "args", "env", "url", "token_env", "timeout_seconds"];
+
+/// What is said where a name is wanted; the text itself may be the secret.
+const NOT_A_VALUE: &str = "must be the name of an environment variable, not its value";
 
 impl Walk {
     pub(super) fn tools(&mut self, top: &Block<'_>) -> Tools {
@@ -35,17 +38,43 @@ impl Walk {
     fn mcp_server(&mut self, servers: &Block<'_>, name: &str) -> Option<McpServer> {
         let node = servers.get(name)?;
         let block = self.block(node, servers.path_of(name), MCP_SERVER);
-        let command = self.text_that(&block, "command", |text| !text.trim().is_empty(), "must name a program");
-        if matches!(node.value, Value::Null | Value::Block(_)) && !block.has("command") {
-            self.problem(block.line(), block.path_of("command"), "is missing: the program to start".to_owned());
+        if matches!(node.value, Value::Null | Value::Block(_)) {
+            self.command_or_url(&block);
         }
-        let args = self.texts(&block, "args", "texts", |_| None);
-        let env = self.texts(&block, "env", "names", |name| {
-            (!is_variable(name)).then_some("must be the name of an environment variable, not its value")
-        });
         let timeout_seconds = self.whole(&block, "timeout_seconds", 1..=3600);
-        let timeout_seconds = timeout_seconds.unwrap_or_else(McpServer::default_timeout_seconds);
-        Some(McpServer { command: command?, args, env, timeout_seconds })
+        Some(McpServer {
+            command: self.text_that(&block, "command", |text| !text.trim().is_empty(), "must name a program"),
+            args: self.texts(&block, "args", "texts", |_| None),
+            env: self.texts(&block, "env", "names", |name| (!is_variable(name)).then_some(NOT_A_VALUE)),
+            url: self.text_that(&block, "url", is_url, "must start with http:// or https://"),
+            token_env: self.text_that(&block, "token_env", is_variable, NOT_A_VALUE),
+            timeout_seconds: timeout_seconds.unwrap_or(McpServer::default().timeout_seconds),
+        })
+    }
+
+    /// A server is started or it is there; the other keys go with one of the two.
+    fn command_or_url(&mut self, block: &Block<'_>) {
+        let (command, url) = (block.has("command"), block.has("url"));
+        if !command && !url {
+            let message = "is missing: the program to start (or `url`, if the server is there already)";
+            self.problem(block.line(), block.path_of("command"), message.to_owned());
+        }
+        if command && url {
+            self.problem_at(
+                block,
+                "url",
+                "stands beside `command`: a server is started or is there, not both".to_owned(),
+            );
+        }
+        for (key, is_lost, owner) in [
+            ("args", !command && url, "command"),
+            ("env", !command && url, "command"),
+            ("token_env", command && !url, "url"),
+        ] {
+            if is_lost && block.has(key) {
+                self.problem_at(block, key, format!("goes with `{owner}` only"));
+            }
+        }
     }
 
     /// A list of texts, each with what is wrong with it. They are not repeated in errors: some may be secrets in the wrong

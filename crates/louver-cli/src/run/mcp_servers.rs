@@ -1,9 +1,9 @@
 //! The MCP servers of a run: started together, ended together.
 
 use crate::config::McpServer as Named;
-use anyhow::{Context, ensure};
-use louver_agent::CancellationToken;
-use louver_agent::tools::{Limits, McpServer, McpServerConfig, ToolSet};
+use anyhow::{Context, bail, ensure};
+use louver_agent::tools::{Limits, McpServer, McpServerConfig, McpTransport, ToolSet};
+use louver_agent::{ApiKey, CancellationToken};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -59,14 +59,25 @@ fn key_path(name: &str) -> String {
 }
 
 fn config(name: &str, server: &Named) -> anyhow::Result<McpServerConfig> {
+    let transport = match (&server.command, &server.url) {
+        (Some(command), _) => process(command, server)?,
+        (None, Some(url)) => McpTransport::Http { url: url.clone(), token: token(server)? },
+        (None, None) => bail!("has neither `command` nor `url`"),
+    };
+    Ok(McpServerConfig { name: name.to_owned(), transport, timeout: Duration::from_secs(server.timeout_seconds) })
+}
+
+fn process(command: &str, server: &Named) -> anyhow::Result<McpTransport> {
     for variable in &server.env {
         ensure!(std::env::var_os(variable).is_some(), "{variable} is not set: set it, or take it from `env`");
     }
-    Ok(McpServerConfig {
-        name: name.to_owned(),
-        command: server.command.clone(),
-        args: server.args.clone(),
-        env_allow: server.env.clone(),
-        timeout: Duration::from_secs(server.timeout_seconds),
-    })
+    Ok(McpTransport::Process { command: command.to_owned(), args: server.args.clone(), env_allow: server.env.clone() })
+}
+
+fn token(server: &Named) -> anyhow::Result<Option<ApiKey>> {
+    let Some(variable) = &server.token_env else { return Ok(None) };
+    let Ok(token) = ApiKey::from_env(variable) else {
+        bail!("no token in {variable}: set it, or take it from `token_env`");
+    };
+    Ok(Some(token))
 }

@@ -4,7 +4,7 @@ use crate::configured::{World, provider};
 use louver_sandbox::{Call, Running, Scenario, Turn};
 use serde_json::json;
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 
 /// The example that `cargo test` builds beside the tests.
@@ -38,6 +38,24 @@ fn a_tool_of_a_configured_server_is_called_and_the_server_is_ended() {
     let state = std::fs::read_to_string(world.path("run.state")).unwrap();
     assert!(state.contains("test__structured") && state.contains(r#"{\\\"sum\\\":3}"#), "{state}");
     assert_eq!(std::fs::read_to_string(world.path("goodbye.txt")).unwrap(), "goodbye");
+}
+
+#[test]
+fn a_tool_of_a_server_at_an_address_is_called_with_the_token_it_wants() {
+    let world = World::new();
+    let sandbox = world.sandbox(calling("test__structured"));
+    let mut listening = Command::new(program());
+    let mut listening = listening.args(["http", "token", "sk-test"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut url = String::new();
+    BufReader::new(listening.stdout.take().unwrap()).read_line(&mut url).unwrap();
+    let run = world.run(&config(&sandbox, &format!("{{url: '{}', token_env: TEST_KEY}}", url.trim())));
+    let unset = world.run(&config(&sandbox, &format!("{{url: '{}', token_env: NO_SUCH_TOKEN}}", url.trim())));
+    listening.kill().unwrap();
+    listening.wait().unwrap();
+    assert!(run.done().contains("Called."), "{}", run.stdout);
+    let state = std::fs::read_to_string(world.path("run.state")).unwrap();
+    assert!(state.contains(r#"{\\\"sum\\\":3}"#), "{state}");
+    assert!(unset.refused().starts_with("tools.mcp_servers.test: no token in NO_SUCH_TOKEN: "), "{}", unset.stderr);
 }
 
 #[test]

@@ -1,66 +1,69 @@
-use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, Implementation};
-use rmcp::service::{ClientInitializeError, Peer, RoleClient, RunningService, ServiceError, serve_client};
+use rmcp::service::{Peer, RoleClient, RunningService, ServiceError};
 use serde_json::Value;
 use tokio::time::timeout;
 
 use super::diagnostics::Diagnostics;
-use super::{McpError, McpServerConfig, content};
+use super::{McpError, McpServerConfig, McpTransport, content, http, process};
+use crate::api_key::ApiKey;
 use crate::tools::command::Environment;
 use crate::tools::excerpt::Excerpt;
 use crate::tools::process_group::ProcessGroup;
 use crate::tools::refusal::Refusal;
 use crate::tools::{Limits, ToolOutput};
 
-/// A running server. It is killed, with everything it started, when the last tool of it is gone.
+/// A server that is ready. One that was started is killed, with everything it started itself, when the last tool of it is
+/// gone.
 #[derive(Debug)]
 pub(super) struct Connection {
     config: McpServerConfig,
-    environment: Environment,
+    secrets: Secrets,
     output_bytes: usize,
     peer: Peer<RoleClient>,
     running: Mutex<Option<Running>>,
 }
 
+/// The service, and the process behind it if there is one.
 #[derive(Debug)]
-struct Running {
-    service: RunningService<RoleClient, ClientConfig>,
-    group: ProcessGroup,
-    diagnostics: Diagnostics,
+pub(super) struct Running {
+    pub(super) service: RunningService<RoleClient, ClientConfig>,
+    pub(super) process: Option<(ProcessGroup, Diagnostics)>,
+}
+
+/// What a server was given and must not repeat.
+#[derive(Debug)]
+enum Secrets {
+    Environment(Environment),
+    Token(Option<ApiKey>),
 }
 
 /// How long a server may take over its goodbye.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// Who we say we are.
+pub(super) fn client() -> ClientConfig {
+    ClientConfig::new(ClientCapabilities::default(), Implementation::new("louver", env!("CARGO_PKG_VERSION")))
+}
+
 impl Connection {
     pub(super) async fn open(config: McpServerConfig, limits: &Limits) -> Result<Self, McpError> {
-        let environment = Environment::inherit(&config.env_allow);
-        let problem = |problem: String| McpError::new(&config.name, environment.redact(problem));
-        let (group, stdin, stdout, stderr) = ProcessGroup::spawn_piped(&config.command, &config.args, &environment)
-            .map_err(|error| problem(unstartable(&config.command, &error)))?;
-        let diagnostics = Diagnostics::new(stderr);
-        let client = Implementation::new("louver", env!("CARGO_PKG_VERSION"));
-        let client = ClientConfig::new(ClientCapabilities::default(), client);
-        let reason = match timeout(config.timeout, serve_client(client, (stdout, stdin))).await {
-            Ok(Ok(service)) => {
-                let peer = service.peer().clone();
-                let running = Mutex::new(Some(Running { service, group, diagnostics }));
-                return Ok(Self { config, environment, output_bytes: limits.output_bytes, peer, running });
+        let (opened, secrets) = match &config.transport {
+            McpTransport::Process { command, args, env_allow } => {
+                let environment = Environment::inherit(env_allow);
+                let opened = process::open(command, args, &environment, config.timeout).await;
+                (opened, Secrets::Environment(environment))
             }
-            Ok(Err(error)) => unready(&error),
-            Err(_) => format!(
-                "did not get ready within {:?}; start `{}` by hand to see why, or give it more time",
-                config.timeout, config.command
-            ),
+            McpTransport::Http { url, token } => {
+                let opened = http::open(url, token.as_ref(), config.timeout).await;
+                (opened, Secrets::Token(token.clone()))
+            }
         };
-        // Once it has been killed there is nothing more to come on its standard error.
-        let _ = group.finish().await;
-        let said = diagnostics.into_text().await;
-        let said = if said.is_empty() { said } else { format!("; it said: {said}") };
-        Err(problem(reason + &said))
+        let running = opened.map_err(|problem| McpError::new(&config.name, secrets.redact(problem)))?;
+        let (output_bytes, peer) = (limits.output_bytes, running.service.peer().clone());
+        Ok(Self { config, secrets, output_bytes, peer, running: Mutex::new(Some(running)) })
     }
 
     pub(super) fn config(&self) -> &McpServerConfig {
@@ -81,7 +84,7 @@ impl Connection {
         request.arguments = arguments;
         match timeout(self.config.timeout, self.peer.call_tool_once(request)).await {
             Ok(Ok(CallToolResponse::Complete(result))) => {
-                let text = self.environment.redact(Excerpt::of(&content::text(&result), self.output_bytes));
+                let text = self.secrets.redact(Excerpt::of(&content::text(&result), self.output_bytes));
                 ToolOutput { is_error: result.is_error.unwrap_or(false), ..ToolOutput::text(text) }
             }
             Ok(Ok(_)) => self.refuse("wants more from the caller than it can be given; use another tool"),
@@ -91,37 +94,30 @@ impl Connection {
     }
 
     fn refuse(&self, problem: &str) -> ToolOutput {
-        let text = self.environment.redact(format!("the MCP server {problem}"));
+        let text = self.secrets.redact(format!("the MCP server {problem}"));
         Refusal::new(text).of(&self.config.name)
     }
 
     /// Says goodbye: closes its input, waits a little for it to end, and kills what is left.
     pub(super) async fn close(&self) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(Running { mut service, group, diagnostics }) = running else { return };
+        let Some(Running { mut service, process }) = running else { return };
         // Whatever goes wrong here, the last step ends it.
         let _ = service.close_with_timeout(GRACE).await;
-        let _ = timeout(GRACE, group.ended()).await;
-        let _ = group.finish().await;
-        drop(diagnostics);
+        if let Some((group, _diagnostics)) = process {
+            let _ = timeout(GRACE, group.ended()).await;
+            let _ = group.finish().await;
+        }
     }
 }
 
-fn unstartable(command: &str, error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => {
-            format!("could not be started: there is no program `{command}`; install or correct it")
+impl Secrets {
+    fn redact(&self, text: String) -> String {
+        match self {
+            Self::Environment(environment) => environment.redact(text),
+            Self::Token(Some(token)) => token.redact(&text),
+            Self::Token(None) => text,
         }
-        _ => format!("could not be started: `{command}`: {error}"),
-    }
-}
-
-fn unready(error: &ClientInitializeError) -> String {
-    match error {
-        ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. } => {
-            "ended before it was ready".to_owned()
-        }
-        error => format!("does not speak the protocol: {error}"),
     }
 }
 

@@ -9,9 +9,9 @@ use super::mcp_tool::McpTool;
 use super::{McpError, McpServerConfig};
 use crate::tools::{Limits, Tool};
 
-/// An MCP server that runs as a child process, and its tools.
+/// An MCP server, and its tools.
 ///
-/// The process goes on while any of its tools is around, and is killed after that; [`shut_down`](Self::shut_down) ends
+/// A process that was started for it goes on while any of its tools is around, and is killed after that; [`shut_down`](Self::shut_down) ends
 /// it in good order. Once it has ended, for whatever reason, calls of its tools are answered with an error.
 #[derive(Debug)]
 pub struct McpServer {
@@ -23,7 +23,7 @@ pub struct McpServer {
 const MAX_TOOLS: usize = 200;
 
 impl McpServer {
-    /// Starts a server and asks for its tools, whose names become `NAME__tool`.
+    /// Starts a server, or calls at its address, and asks for its tools, whose names become `NAME__tool`.
     ///
     /// # Errors
     ///
@@ -54,7 +54,7 @@ impl McpServer {
         self.tools.clone()
     }
 
-    /// Ends the server: closes its input, waits a little for it to end by itself, then kills it with everything it
+    /// Ends the connection, and the server if it was started here: closes its input, waits a little for it to end by itself, then kills it with everything it
     /// started.
     pub async fn shut_down(&self) {
         self.connection.close().await;

@@ -1,13 +1,17 @@
-//! Tools of MCP servers, which run as child processes and speak over their standard streams.
+//! Tools of MCP servers: child processes that speak over their standard streams, or servers at an address.
 
 mod connection;
 mod content;
 mod diagnostics;
+mod http;
 mod mcp_error;
 mod mcp_server;
 mod mcp_server_config;
 mod mcp_tool;
+mod mcp_transport;
+mod process;
 
 pub use mcp_error::McpError;
 pub use mcp_server::McpServer;
 pub use mcp_server_config::McpServerConfig;
+pub use mcp_transport::McpTransport;

@@ -1,0 +1,40 @@
+use std::fmt;
+
+use crate::api_key::ApiKey;
+
+/// How an MCP server is talked to.
+///
+/// `Debug` leaves arguments and addresses out: some servers take their keys there.
+#[derive(Clone)]
+pub enum McpTransport {
+    /// A program that is started, speaks over its standard streams, and is ended.
+    Process {
+        /// The program, found in `PATH` unless it is a path.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// The environment variables it gets to see besides the usual harmless ones.
+        env_allow: Vec<String>,
+    },
+    /// A server that is there already and speaks streamable HTTP.
+    Http {
+        /// Its address.
+        url: String,
+        /// What it wants to see as a bearer token.
+        token: Option<ApiKey>,
+    },
+}
+
+impl fmt::Debug for McpTransport {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Process { command, args, env_allow } => formatter
+                .debug_struct("Process")
+                .field("command", command)
+                .field("args", &format_args!("({} not shown)", args.len()))
+                .field("env_allow", env_allow)
+                .finish(),
+            Self::Http { token, .. } => formatter.debug_struct("Http").field("token", token).finish_non_exhaustive(),
+        }
+    }
+}
