@@ -118,7 +118,7 @@ pub(crate) fn meaning(typed: Typed, config: Option<&Config>) -> anyhow::Result<M
         Command::Replay(replay) => Meaning::Replay(self::replay(replay)?),
         Command::Run(run) => Meaning::Run(Box::new(self::run(run, config))),
         Command::Sandbox(sandbox) => Meaning::Sandbox(sandbox),
-        Command::Demo => Meaning::Demo,
+        Command::Demo(_) => Meaning::Demo,
         Command::Completions(completions) => Meaning::Completions(completions.shell),
         Command::Config(typed::Config::Check(check)) => Meaning::ConfigCheck(check.file),
         Command::Config(typed::Config::Schema(_)) => Meaning::ConfigSchema,

@@ -49,7 +49,7 @@ pub(crate) enum Command {
     Replay(Replay),
     Run(Run),
     Sandbox(Sandbox),
-    Demo,
+    Demo(Demo),
     Completions(Completions),
     #[command(subcommand)]
     Config(Config),
@@ -159,9 +159,12 @@ Examples:
   louver run TASK.md --provider anthropic-api --state run.state
   louver run TASK.md --state run.state --resume
 
-Without a provider in the config the built-in sandbox answers, which needs no key. Keys come from the
-environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, or what api_key_env names) and are never printed.
-Exit code 1: blocked or out of iterations; 3: the provider failed.")]
+Without a provider in the config the built-in sandbox answers: it needs no key, but its model
+follows a script. Keys come from the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, or what
+api_key_env names) and are never printed. With --provider sandbox the sandbox stands in for whatever
+is configured.
+
+Exit codes: 1 blocked, out of iterations or stopped, 3 the provider failed.")]
 pub(crate) struct Run {
     /// The file that says what is to be done
     #[arg(value_name = "TASK.md", value_hint = ValueHint::FilePath)]
@@ -191,6 +194,17 @@ pub(crate) struct Run {
     #[arg(long, requires = "state")]
     pub(crate) resume: bool,
 }
+
+/// Watch the window at work, no key needed
+///
+/// Runs a scripted task of 65 tool calls under a cap of 30 messages against a strict stand-in for two providers' APIs, and
+/// shows what the stand-in judged. Works in a temporary folder; nothing leaves this machine.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  louver demo
+  louver demo --quiet    only the boxes")]
+pub(crate) struct Demo {}
 
 /// Serve a strict stand-in for the providers' APIs on this machine
 ///

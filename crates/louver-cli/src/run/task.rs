@@ -6,7 +6,7 @@ use super::models::{Models, key_variable};
 use super::summary_box::summary_box;
 use super::watched::Watched;
 use super::{Exit, Shell};
-use crate::config::{Config, Provider};
+use crate::config::{Config, Provider, ProviderKind};
 use crate::input::{read_file, spoken};
 use crate::meaning::Run;
 use crate::printer::safe;
@@ -19,6 +19,10 @@ use louver_agent::{CancellationToken, ExecuteOptions, ExecutionError, ExecutorCo
 use std::path::Path;
 use std::sync::Arc;
 
+/// What a task with the sandbox has to know: it does something else, and does it to files.
+const SCRIPTED: &str = "the sandbox answers: its model follows a script whatever the task says, and writes to notes/; \
+    --provider anthropic-api or openai-api asks a real model";
+
 /// No task is longer; what is, does not fit into any window.
 const MAX_TASK_BYTES: u64 = 4_000_000;
 
@@ -29,7 +33,15 @@ pub(super) fn run(job: &Run, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
         let cancel = CancellationToken::new();
         cancel_on_interrupt(&cancel)?;
         let models = Models::reach(&job.provider, job.condensing.as_ref()).await?;
-        let servers = McpServers::start(&job.config.tools.mcp_servers, &mut tools, &cancel).await?;
+        if job.provider.kind == ProviderKind::Sandbox && job.provider.base_url.is_none() {
+            shell.printer.warning(SCRIPTED);
+        }
+        if !job.config.tools.mcp_servers.is_empty() {
+            shell.printer.progress("starting the MCP servers");
+        }
+        let servers = McpServers::start(&job.config.tools.mcp_servers, &mut tools, &cancel).await;
+        shell.printer.end_progress();
+        let servers = servers?;
         let ended = match &servers {
             Some(_) => watch(job, &task, &models, tools, cancel, shell).await,
             None => Ok(RunSummary { outcome: RunOutcome::Cancelled, ..RunSummary::default() }),

@@ -56,8 +56,10 @@ impl Watched {
                 Ok(()) = live.changed() => {}
                 _ = tick.tick() => {}
             }
-            let line = live_line(&live.borrow_and_update(), started.elapsed(), shell.columns);
-            shell.printer.progress(&line);
+            let state = live.borrow_and_update().clone();
+            if state.iteration > 0 {
+                shell.printer.progress(&live_line(&state, started.elapsed(), shell.columns));
+            }
         };
         shell.printer.end_progress();
         while let Ok(line) = lines.try_recv() {

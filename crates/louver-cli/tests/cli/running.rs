@@ -27,6 +27,7 @@ fn a_task_runs_against_the_sandbox_without_a_key() {
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(run.stdout.contains("Execution summary"), "{}", run.stdout);
     assert!(run.stderr.contains("Conversation: "), "{}", run.stderr);
+    assert!(run.stderr.starts_with("warning: the sandbox answers: its model follows a script"), "{}", run.stderr);
     let resumed = louver_with(&format!("{words} --resume"), "");
     assert_eq!(resumed.code, 0, "{}", resumed.stderr);
 }
