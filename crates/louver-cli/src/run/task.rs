@@ -79,6 +79,10 @@ fn read_task(path: &Path) -> anyhow::Result<String> {
 
 /// Shows the box, and beside it what the reader has to know or do.
 fn conclude(job: &Run, summary: &RunSummary, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    if summary.outcome == RunOutcome::Cancelled && summary.iterations == 0 {
+        shell.printer.note("Stopped before it began.");
+        return Ok(Exit::Finding);
+    }
     shell.printer.text(&summary_box(summary))?;
     match &summary.outcome {
         RunOutcome::Completed(said) => {

@@ -90,6 +90,22 @@ fn a_server_that_cannot_be_used_is_an_error_that_says_what_to_do() {
 }
 
 #[test]
+fn an_interrupt_ends_servers_that_are_not_ready_yet() {
+    let world = World::new();
+    let sandbox = world.sandbox(calling("test__echo"));
+    assert!(Command::new("mkfifo").arg(world.path("alive")).status().unwrap().success());
+    let server = format!("{{command: {}, args: [hold, alive, mute]}}", program());
+    let child = world.command(&config(&sandbox, &server)).stderr(Stdio::piped()).spawn().unwrap();
+    let mut alive = File::open(world.path("alive")).unwrap();
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), said.as_str()), (Some(1), "Stopped before it began.\n"));
+    assert_eq!(alive.read(&mut [0]).unwrap(), 0, "the server is gone");
+    assert_eq!(sandbox.journal(), []);
+}
+
+#[test]
 fn an_interrupt_ends_the_run_and_its_servers() {
     for signal in ["INT", "TERM"] {
         let world = World::new();
