@@ -252,7 +252,7 @@ impl LiveState {
             RunEvent::Truncated { messages } => self.evicted_messages += messages,
             RunEvent::IterationFinished { metrics } => self.conversation_message_count = Some(metrics.message_count),
             RunEvent::Condensed { .. } => self.summaries += 1,
-            RunEvent::Warning(_) | RunEvent::ApproachingLimit { .. } => return false,
+            RunEvent::Retrying { .. } | RunEvent::Warning(_) | RunEvent::ApproachingLimit { .. } => return false,
         }
         true
     }

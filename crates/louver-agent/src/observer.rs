@@ -37,6 +37,13 @@ pub enum RunEvent {
         /// What it cost, cache reads and writes included; nothing where the model's prices are unknown.
         cost: Cost,
     },
+    /// A call of a model failed and is tried again.
+    Retrying {
+        /// Why it failed.
+        reason: String,
+        /// How long it waits before that.
+        wait: Duration,
+    },
     /// A tool gave something back.
     ToolFinished {
         /// The tool's name.
@@ -93,6 +100,7 @@ impl RunEvent {
                 Some(format!("Context condensed: {}...", summary.chars().take(NOTICE_CHARS).collect::<String>()))
             }
             Self::Truncated { messages } => Some(format!("Context truncated: {messages} messages removed")),
+            Self::Retrying { reason, wait } => Some(format!("{reason}; trying again in {:.1} s", wait.as_secs_f64())),
             Self::Warning(warning) => Some(warning.clone()),
             Self::IterationStarted { .. } | Self::Answered { .. } | Self::Billed { .. } | Self::ToolFinished { .. } => {
                 None

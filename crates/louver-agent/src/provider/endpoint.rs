@@ -6,6 +6,7 @@ use super::dialect::{Dialect, Unreadable};
 use super::error::ProviderError;
 use super::request::Request;
 use crate::api_key::ApiKey;
+use crate::observer::{Observer, RunEvent};
 use crate::sse::SseParser;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response};
@@ -48,7 +49,7 @@ impl Endpoint {
         cancel: &CancellationToken,
     ) -> Result<Answer, ProviderError> {
         let body = self.dialect.body(request);
-        self.retrying(cancel, || self.ask(&body, request.is_streamed)).await
+        self.retrying(request.observer, cancel, || self.ask(&body, request.is_streamed)).await
     }
 
     /// `None` where the API does not count.
@@ -59,11 +60,16 @@ impl Endpoint {
     ) -> Option<Result<u64, ProviderError>> {
         let path = self.dialect.count_path()?;
         let body = self.dialect.count_body(request);
-        Some(self.retrying(cancel, || self.count(path, &body)).await)
+        Some(self.retrying(request.observer, cancel, || self.count(path, &body)).await)
     }
 
     /// Tries until there is an answer, the error is final, the tries are used up, or somebody asks to stop.
-    async fn retrying<T, F>(&self, cancel: &CancellationToken, attempt: impl Fn() -> F) -> Result<T, ProviderError>
+    async fn retrying<T, F>(
+        &self,
+        observer: Option<&Observer>,
+        cancel: &CancellationToken,
+        attempt: impl Fn() -> F,
+    ) -> Result<T, ProviderError>
     where
         F: Future<Output = Result<T, ProviderError>>,
     {
@@ -83,6 +89,9 @@ impl Endpoint {
                 return Err(error);
             };
             tracing::warn!(attempt = failed, wait_ms = wait.as_millis(), %error, "a call to the provider failed and is tried again");
+            if let Some(observer) = observer {
+                observer.emit(&RunEvent::Retrying { reason: error.to_string(), wait });
+            }
             tokio::select! {
                 () = cancel.cancelled() => return Err(ProviderError::cancelled()),
                 () = tokio::time::sleep(wait) => {}

@@ -1,5 +1,6 @@
 //! What is asked of a model.
 
+use crate::observer::Observer;
 use crate::tools::ToolDefinition;
 use serde_json::{Map, Value};
 
@@ -23,6 +24,8 @@ pub struct Request<'a> {
     pub is_streamed: bool,
     /// Further fields of the body, such as `thinking` or `temperature`.
     pub extra: Option<&'a Map<String, Value>>,
+    /// Who is told that it failed and is tried again.
+    pub observer: Option<&'a Observer>,
 }
 
 impl<'a> Request<'a> {
@@ -38,6 +41,7 @@ impl<'a> Request<'a> {
             stable_messages: 0,
             is_streamed: false,
             extra: None,
+            observer: None,
         }
     }
 }

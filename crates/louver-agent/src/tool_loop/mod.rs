@@ -160,6 +160,7 @@ impl ToolLoop<'_> {
             stable_messages: self.conversation.last_sent.stable_messages,
             is_streamed: options.is_streamed,
             extra: Some(&options.extra),
+            observer: Some(&options.observer),
             ..Request::new(&options.model, options.max_tokens, messages)
         };
         let answer = self.provider.send(&request, &options.cancel).await?;

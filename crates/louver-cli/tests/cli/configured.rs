@@ -177,6 +177,7 @@ fn nobody_at_the_address_is_one_sentence_with_the_address_but_not_its_password()
     let error = run.stderr.lines().find(|line| line.starts_with("error: ")).unwrap();
     assert!(error.starts_with("error: cannot connect to the provider"), "{error}");
     assert!(error.ends_with(&format!("; is provider.base_url right ({free})?")), "{error}");
+    assert!(run.stderr.contains("cannot connect to the provider; trying again in "), "{}", run.stderr);
     assert!(!(run.stderr + &run.stdout).contains("hush"));
 }
 
