@@ -155,12 +155,12 @@ impl ToolLoop<'_> {
         let messages: Vec<&str> = self.conversation.view().iter().map(|sent| sent.message.raw()).collect();
         let message_count = messages.len();
         let request = Request {
+            observer: Some(&options.observer),
             system: options.system_prompt.as_deref(),
             tools: &self.definitions,
             stable_messages: self.conversation.last_sent.stable_messages,
             is_streamed: options.is_streamed,
             extra: Some(&options.extra),
-            observer: Some(&options.observer),
             ..Request::new(&options.model, options.max_tokens, messages)
         };
         let answer = self.provider.send(&request, &options.cancel).await?;

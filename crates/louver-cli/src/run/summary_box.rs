@@ -43,7 +43,8 @@ fn outcome(outcome: &RunOutcome) -> String {
         RunOutcome::Blocked(reason) => format!("blocked: {reason}"),
         RunOutcome::OutOfIterations => "out of iterations".to_owned(),
         RunOutcome::Cancelled => "cancelled".to_owned(),
-        RunOutcome::Failed(error) => format!("failed ({}): {error}", error.category),
+        // The reason does not fit into a box; it stands below, on a line of its own.
+        RunOutcome::Failed(error) => format!("failed ({})", error.category),
     }
 }
 
