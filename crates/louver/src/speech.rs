@@ -15,6 +15,21 @@ pub enum Speaker {
     Own,
 }
 
+impl Speaker {
+    /// All speakers.
+    pub const ALL: [Self; 3] = [Self::User, Self::Tool, Self::Own];
+
+    /// The name used in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Tool => "tool",
+            Self::Own => "own",
+        }
+    }
+}
+
 /// Calls `each` with every decoded text of a message and the part it stands in. Arguments are decoded to the strings in
 /// them; signatures, encrypted content and base64 are left out.
 ///
@@ -80,5 +95,47 @@ fn walk(value: &Value, each: &mut dyn FnMut(&str)) {
         Value::Array(items) => items.iter().for_each(|item| walk(item, each)),
         Value::Object(members) => members.values().for_each(|member| walk(member, each)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Format;
+
+    fn said(format: Format, raw: &str) -> Vec<(Speaker, bool, String)> {
+        let mut all = Vec::new();
+        let message = Message::parse(format, raw).unwrap();
+        speeches(&message, |speaker, part, text| {
+            all.push((speaker, edits_file(&message.name_of(part)), text.to_owned()));
+        });
+        all
+    }
+
+    #[test]
+    fn an_anthropic_message_speaks_for_the_user_and_for_tools() {
+        let raw = r#"{"role":"user","content":[
+            {"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"from a\ntool"}]},
+            {"type":"text","text":"from me"},
+            {"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}"#;
+        let expected =
+            [(Speaker::Tool, false, "from a\ntool".to_owned()), (Speaker::User, false, "from me".to_owned())];
+        assert_eq!(said(Format::Anthropic, raw), expected);
+    }
+
+    #[test]
+    fn arguments_are_decoded_and_edits_known_by_the_tool() {
+        let raw = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":
+            {"name":"edit_file","arguments":"{\"path\":\"a.rs\",\"lines\":[1,\"x\\ny\"]}"}}]}"#;
+        let expected = [(Speaker::Own, true, "a.rs".to_owned()), (Speaker::Own, true, "x\ny".to_owned())];
+        let mut all = said(Format::OpenAiChat, raw);
+        all.sort();
+        assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn signatures_are_not_words() {
+        let raw = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2ln/bmF0dXJl"}]}"#;
+        assert_eq!(said(Format::Anthropic, raw), [(Speaker::Own, false, "hm".to_owned())]);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::passages::{Cutter, Passage};
 use super::pattern::identifiers;
-use super::speech::{Speaker, speeches};
-use louver::wire::Message;
+use louver::speech::{Speaker, edits_file, speeches};
+use louver::wire::{Message, PartKind};
 use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -49,7 +49,8 @@ impl Digester {
     pub fn digest(&mut self, message: &Message) -> Digest {
         let mut digest = Digest::default();
         let mut cutter = Cutter::default();
-        speeches(message, |speaker, is_edit, text| {
+        speeches(message, |speaker, part, text| {
+            let is_edit = part.kind == PartKind::ToolCall && edits_file(&message.name_of(part));
             for line in text.lines() {
                 self.read_line(line, speaker, is_edit, &mut digest, &mut cutter);
             }

@@ -10,14 +10,13 @@ mod pattern;
 mod presence;
 mod references;
 mod search;
-mod speech;
 mod tally;
 
 pub use digest::{Digest, Digester};
+pub use louver::speech::Speaker;
 pub use passages::{PASSAGE_CHARS, Passage};
 pub use pattern::identifiers;
 pub use presence::Presence;
 pub use references::{Age, Reference, references};
 pub use search::SearchIndex;
-pub use speech::{Speaker, speeches};
 pub use tally::{Outcome, Share, Tally};

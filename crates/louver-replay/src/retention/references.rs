@@ -1,8 +1,8 @@
 //! What a recorded answer refers to.
 
 use super::digest::{Digest, Occurrence};
-use super::speech::Speaker;
 use crate::conversation::Turn;
+use louver::speech::Speaker;
 use std::collections::HashMap;
 
 /// How many turns ago something last stood in the record.

@@ -1,7 +1,7 @@
 //! Weights found over weights wanted.
 
 use super::references::{Age, Reference};
-use super::speech::Speaker;
+use louver::speech::Speaker;
 
 /// How much of something was there.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
