@@ -116,13 +116,16 @@ impl<'a> Prepared<'a> {
         book.settle(pieces, leading, self.clock.times[turn])
     }
 
+    /// Whether the cache had expired when a turn's request was made.
+    pub(crate) fn is_cold(&self, turn: usize) -> bool {
+        let ttl = self.terms.tariff.cache.ttl_millis;
+        let has_expired = turn > 0 && self.clock.times[turn].saturating_sub(self.clock.times[turn - 1]) >= ttl;
+        self.clock.turns_cold[turn] || has_expired
+    }
+
     /// The input cost of the best plan in hindsight.
     pub(crate) fn optimum(&self, floor_tokens: u64) -> Cost {
-        let ttl = self.terms.tariff.cache.ttl_millis;
-        let expired =
-            |turn: usize| turn > 0 && self.clock.times[turn].saturating_sub(self.clock.times[turn - 1]) >= ttl;
-        let is_cold: Vec<bool> =
-            (0..self.turns.len()).map(|turn| self.clock.turns_cold[turn] || expired(turn)).collect();
+        let is_cold: Vec<bool> = (0..self.turns.len()).map(|turn| self.is_cold(turn)).collect();
         let budget = self.terms.budget;
         let problem = Problem {
             tariff: &self.terms.tariff,

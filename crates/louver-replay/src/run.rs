@@ -67,7 +67,7 @@ impl Run {
         let number = self.turn;
         let turn = *prepared.turns.get(number)?;
         self.turn += 1;
-        let refusal = self.fit(prepared, turn.at);
+        let refusal = self.fit(prepared, number, turn.at);
         let view = Snapshot::take(&self.window, &prepared.log, &mut self.edited, &mut prepared.contents);
         let leading = leading(&view, prepared.leading_system);
         let settled = prepared.settle(&mut self.book, number, &view.pieces, leading);
@@ -88,11 +88,14 @@ impl Run {
     }
 
     /// Pushes what was recorded before a request and lets the policy decide. Returns why it could not.
-    fn fit(&mut self, prepared: &Prepared<'_>, at: usize) -> Option<String> {
+    fn fit(&mut self, prepared: &Prepared<'_>, number: usize, at: usize) -> Option<String> {
         let started = Instant::now();
         for index in self.window.len()..at {
             let message = Arc::clone(&prepared.conversation.messages[index]);
             self.window.push_counted(message, prepared.amounts[index]);
+        }
+        if prepared.is_cold(number) {
+            self.window.cache_expired();
         }
         let fit = self.window.fit();
         self.spent += started.elapsed();

@@ -60,6 +60,8 @@ pub enum Trigger {
     OldResults,
     /// Keeping has cost as much as rewriting would.
     PaysOff,
+    /// The provider's cache has expired, so that a cut costs nothing.
+    ColdCache,
 }
 
 /// What a policy promises of the view.

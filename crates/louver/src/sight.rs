@@ -33,6 +33,8 @@ pub struct Sight<'a> {
     pub(crate) ledger: Millitokens,
     /// Whether the condensing shell may be asked now.
     pub(crate) may_condense: bool,
+    /// Whether the provider's cache has expired since the last request.
+    pub(crate) is_cold: bool,
 }
 
 impl<'a> Sight<'a> {
@@ -64,6 +66,12 @@ impl<'a> Sight<'a> {
     #[must_use]
     pub fn may_condense(&self) -> bool {
         self.may_condense
+    }
+
+    /// Whether the provider's cache has expired since the last request, so that everything is written anew anyway.
+    #[must_use]
+    pub fn is_cold(&self) -> bool {
+        self.is_cold
     }
 
     /// Everything that would be sent now: system, tools, messages.

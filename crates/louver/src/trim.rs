@@ -86,6 +86,10 @@ pub fn trim(body: &Body, options: TrimOptions<'_>) -> Result<Trimmed, TrimError>
             .push("condensing is configured, but trim calls no model: messages are left out without a summary".into());
     }
     warnings.append(&mut fit.warnings);
+    if row.always_folds {
+        // Earlier cuts are part of the one decision about this list.
+        fit.tokens_before = window.log_tokens();
+    }
     fit.warnings = warnings;
     let report = Report::new(row.name, &window, &fit);
     let json = match report.action {

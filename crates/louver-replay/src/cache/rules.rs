@@ -95,15 +95,7 @@ impl Tariff {
     /// The same as policies see it: multiples of the input price, and where it rises.
     #[must_use]
     pub fn economy(&self) -> Economy {
-        let Prices { input, cache_write, cache_read, .. } = self.prices;
-        let multiple =
-            |price: louver::catalog::Price| Factor::ratio(price.picodollars_per_token(), input.picodollars_per_token());
-        match (multiple(cache_write), multiple(cache_read)) {
-            (Some(write), Some(read)) => {
-                Economy { write, read, cliffs: self.tiers.iter().map(|tier| tier.above_input_tokens).collect() }
-            }
-            _ => Economy::default(),
-        }
+        Economy::of_prices(&self.prices, self.tiers.iter().map(|tier| tier.above_input_tokens))
     }
 
     /// The prices of a request with so much input: a tier applies to the whole request.

@@ -111,22 +111,30 @@ impl<'a> Draft<'a> {
     }
 
     /// Drops the oldest units behind the first `pinned` ones until no more than `limit` tokens are left; the last unit
-    /// stays. O(dropped).
-    pub(super) fn drop_oldest(&mut self, pinned: usize, limit: u64) {
+    /// stays, and the one that holds the message `spared`. O(dropped).
+    pub(super) fn drop_oldest(&mut self, pinned: usize, limit: u64, spared: Option<usize>) {
         let units = self.left().clone();
         let before = pinned.checked_sub(1).map(|last| units[last].range.end - 1);
+        let is_spared = |unit: &Unit| spared.is_some_and(|index| unit.range.contains(&index));
         let mut total = self.total;
         let mut end = pinned;
+        let mut passed = None;
         while end + 1 < units.len() {
             let next = units[end].range.start;
             let seam = if end > pinned { self.sight.seam_amount(before, next) } else { Millitokens::ZERO };
             if self.sight.tokens((total + seam).scaled(self.scale)) <= limit {
                 break;
             }
-            total = total.saturating_sub(units[end].range.clone().map(|index| self.amount(index)).sum());
+            match is_spared(units[end]) {
+                true => passed = Some(end),
+                false => total = total.saturating_sub(units[end].range.clone().map(|index| self.amount(index)).sum()),
+            }
             end += 1;
         }
-        self.drop_units(pinned..end);
+        // The later ones first, so that positions hold.
+        let first_end = passed.unwrap_or(end);
+        self.drop_units(passed.map_or(end, |spared| spared + 1)..end);
+        self.drop_units(pinned..first_end);
     }
 
     /// Clips where dropping was not enough, or gives up.

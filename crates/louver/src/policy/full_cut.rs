@@ -30,7 +30,7 @@ impl Policy for FullCut {
         let head_end = sight.units().front().map_or(0, |unit| unit.range.end);
         let plan = Plan { trigger: Some(Trigger::TokenLimit), head_end, ..Plan::nothing() };
         let mut draft = Draft::new(plan, sight, sight.total(), Factor::ONE, self.budget);
-        draft.drop_oldest(1, self.budget.allowed_tokens() / 2);
+        draft.drop_oldest(1, self.budget.allowed_tokens() / 2, None);
         draft.finish()
     }
 }

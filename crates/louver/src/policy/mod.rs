@@ -12,7 +12,7 @@ mod newest;
 mod observations;
 mod tokens;
 
-pub use ladder::{Economy, LadderConfig};
+pub use ladder::{Account, Economy, LadderConfig, Rung, UnknownRung};
 pub use messages::MessagesConfig;
 pub use observations::ObservationsConfig;
 pub use tokens::{
@@ -36,6 +36,11 @@ pub trait Policy: Debug + Send + Sync {
     ///
     /// The promise cannot be kept.
     fn plan(&mut self, sight: &Sight<'_>) -> Result<Plan, Overflow>;
+
+    /// What it has spent and weighed, if it decides by price.
+    fn account(&self) -> Option<Account> {
+        None
+    }
 }
 
 /// Everything a policy may be told; each reads what concerns it.
@@ -163,6 +168,20 @@ pub const TABLE: &[Row] = &[
         needs_budget: true,
         always_folds: true,
         build: ladder::build,
+    },
+    Row {
+        name: "ladder-lean",
+        summary: "the ladder with a short tail: saves most",
+        needs_budget: true,
+        always_folds: true,
+        build: ladder::build_lean,
+    },
+    Row {
+        name: "ladder-careful",
+        summary: "the ladder with a long tail and a large ledger: loses least",
+        needs_budget: true,
+        always_folds: true,
+        build: ladder::build_careful,
     },
 ];
 

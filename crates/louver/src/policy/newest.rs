@@ -32,7 +32,7 @@ impl Policy for Newest {
         let head_end = pinned.checked_sub(1).map_or(0, |last| sight.units()[last].range.end);
         let plan = Plan { trigger: Some(Trigger::TokenLimit), head_end, ..Plan::nothing() };
         let mut draft = Draft::new(plan, sight, sight.total(), Factor::ONE, self.budget);
-        draft.drop_oldest(pinned, self.budget.allowed_tokens());
+        draft.drop_oldest(pinned, self.budget.allowed_tokens(), None);
         draft.finish()
     }
 }

@@ -16,6 +16,8 @@ pub enum Event {
         /// Its figure.
         input_tokens: u64,
     },
+    /// The provider's cache had expired before the next request.
+    CacheExpired,
     /// A summary arrived, or failed to.
     Answered {
         /// The job it answers.
@@ -91,6 +93,7 @@ impl ConversationWindow {
     fn live_through(&mut self, event: Event) -> Option<Result<Fit, crate::plan::Overflow>> {
         match event {
             Event::Fitted => return Some(self.fit()),
+            Event::CacheExpired => self.cache_expired(),
             Event::UsageReported { input_tokens } => self.report_usage(input_tokens),
             // An overflow after a summary was reported when it happened; the view is the same now as then.
             Event::Answered { job, answer } => drop(self.answer(job, answer)),

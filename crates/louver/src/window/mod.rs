@@ -14,7 +14,7 @@ use crate::catalog::ThinkingBinding;
 use crate::condense::{CondenseJob, Condenser, Outcome, Summary};
 use crate::count::count_message;
 use crate::plan::{Bound, Overflow, Plan, Trigger};
-use crate::policy::{Policy, Row, Settings, SettingsError};
+use crate::policy::{Account, Policy, Row, Settings, SettingsError};
 use crate::sight::Sight;
 use crate::tokens::{Calibration, Counter, Millitokens};
 use crate::unit::{Place, Unit, UnitTracker};
@@ -119,6 +119,8 @@ pub struct ConversationWindow {
     head_end: usize,
     /// What one marker costs.
     marker: Millitokens,
+    /// Whether the provider's cache has expired since the last request.
+    is_cold: bool,
     /// The length and the number of answers at the last fit, and how it failed if it did.
     fitted_at: Option<(usize, usize)>,
     overflow: Option<Overflow>,
@@ -205,6 +207,7 @@ impl ConversationWindow {
             events: Vec::new(),
             thinking_stripped: 0,
             head_end: 0,
+            is_cold: false,
             fitted_at: None,
             overflow: None,
         }
@@ -247,6 +250,7 @@ impl ConversationWindow {
         self.events.push((self.entries.len(), Event::Fitted));
         self.fitted_at = Some(now);
         let plan = self.plan();
+        self.is_cold = false;
         self.overflow = plan.as_ref().err().cloned();
         Ok(self.carry_out(plan?, tokens_before))
     }
@@ -265,6 +269,13 @@ impl ConversationWindow {
     pub fn report_usage(&mut self, input_tokens: u64) {
         self.events.push((self.entries.len(), Event::UsageReported { input_tokens }));
         self.calibration.report(self.sent_amount() + self.config.overhead, input_tokens);
+    }
+
+    /// Tells that the provider's cache has expired since the last request (too much time has passed, or model or tools
+    /// have changed): a policy that decides by price cuts for free then.
+    pub fn cache_expired(&mut self) {
+        self.events.push((self.entries.len(), Event::CacheExpired));
+        self.is_cold = true;
     }
 
     /// What is sent. O(1); walking it is O(its length).
@@ -324,6 +335,18 @@ impl ConversationWindow {
         self.condenser.summary()
     }
 
+    /// What sending everything would come to now, in tokens, system and tools included. O(1).
+    #[must_use]
+    pub fn log_tokens(&self) -> u64 {
+        self.calibration.apply(self.logged + self.config.overhead).ceil_tokens()
+    }
+
+    /// What the policy has spent and weighed, if it decides by price.
+    #[must_use]
+    pub fn account(&self) -> Option<Account> {
+        self.policy.account()
+    }
+
     /// What the policy promises.
     #[must_use]
     pub fn bound(&self) -> Bound {
@@ -367,6 +390,7 @@ impl ConversationWindow {
                 .map(|ours| ours.amount)
                 .sum(),
             may_condense: self.condenser.may_ask(self.entries.len()),
+            is_cold: self.is_cold,
         };
         self.policy.plan(&sight)
     }

@@ -4,7 +4,7 @@ use louver::plan::{Bound, Overflow};
 use louver::policy::Row;
 use louver::unit::units_of;
 use louver::window::{ConversationWindow, Log, Origin, WindowConfig};
-use louver::wire::{Format, History, Message};
+use louver::wire::{Format, History, Message, Part, PartKind, Role};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -83,7 +83,8 @@ fn pins_stay(window: &ConversationWindow, config: &WindowConfig, log: &[Arc<Mess
             let tail = log.len().saturating_sub(messages.preserve_last_n)..log.len();
             head.chain(tail).collect()
         }
-        "tokens" | "full-cut" | "ladder" => (0..log.len().min(1)).collect(),
+        "tokens" | "full-cut" => (0..log.len().min(1)).collect(),
+        "ladder" | "ladder-lean" | "ladder-careful" => first_and_latest_request(log),
         "both" if messages.preserve_first_n > 0 => (0..log.len().min(1)).collect(),
         "everything" | "mask" | "clear-tools" => (0..log.len()).collect(),
         "both" | "newest" => Vec::new(),
@@ -92,6 +93,15 @@ fn pins_stay(window: &ConversationWindow, config: &WindowConfig, log: &[Arc<Mess
     for pin in pins {
         assert!(kept.contains(&pin), "law 3: pin {pin} left");
     }
+}
+
+fn first_and_latest_request(log: &[Arc<Message>]) -> Vec<usize> {
+    let is_request = |message: &Message| {
+        let is_text = |part: &Part| part.kind == PartKind::Text && !part.nested;
+        message.shape().role == Role::User && message.shape().parts.iter().any(is_text)
+    };
+    let latest = log.iter().rposition(|message| is_request(message));
+    (0..log.len().min(1)).chain(latest).collect()
 }
 
 fn violations(format: Format, messages: &[(Option<usize>, &Message)]) -> BTreeSet<(&'static str, Option<usize>)> {

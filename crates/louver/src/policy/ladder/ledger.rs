@@ -1,10 +1,10 @@
 //! What is written down of messages that are folded: made without a model, merged from cut to cut, of bounded size.
 //!
-//! Which lines are worth their place was read off real conversations: what the model said or asked for itself is
-//! referred to again about ten times as often as what a tool printed, a name the model has used about three times as
-//! often as one it has not, paths and dotted names far more often than numbers and hashes, and recent ones more often
-//! than old ones. So each name brings along the line in which it last stood, and lines are taken by what their names
-//! are worth per character.
+//! Which lines are worth their place was read off real conversations: a name that the model has used itself is referred
+//! to again about three times as often as one that only a tool printed, paths and dotted names far more often than
+//! numbers and hashes, and recent ones more often than old ones. So each name brings along the line in which it last
+//! stood, and lines are taken by what their names are worth per character. A name that still stands in the view needs
+//! no place here.
 
 use super::identifiers::{NameKind, names};
 use crate::edit::clip;
@@ -20,6 +20,9 @@ pub(super) const TITLE: &str = "[Conversation Ledger]";
 const LINE_CHARS: usize = 400;
 /// Characters of a user's request that are kept.
 const REQUEST_CHARS: usize = 1_200;
+/// What a line and a name take besides their characters, as it is best taken into account when they are weighed.
+const LINE_COST: u64 = 16;
+const NAME_COST: u64 = 2;
 /// Commands that are remembered.
 const COMMANDS: usize = 24;
 /// Names that are remembered; beyond, the oldest are forgotten.
@@ -34,6 +37,8 @@ struct Fact {
     message: usize,
     speaker: Speaker,
     own_uses: u32,
+    /// Whether a file edit's arguments held it.
+    is_edited: bool,
     messages: u32,
 }
 
@@ -83,12 +88,13 @@ impl Ledger {
 
     fn note_names(&mut self, index: usize, message: &Message) {
         let facts = &mut self.facts;
-        speeches(message, |speaker, _, text| {
+        speeches(message, |speaker, part, text| {
+            let is_edit = part.kind == PartKind::ToolCall && edits_file(&message.name_of(part));
             for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
                 let mut kept: Option<Arc<str>> = None;
                 names(line, |kind, name| {
                     let line = kept.get_or_insert_with(|| shortened(line).into());
-                    note_name(facts, Sighting { kind, name, line, message: index, speaker });
+                    note_name(facts, Sighting { kind, name, line, message: index, speaker, is_edit });
                 });
             }
         });
@@ -124,14 +130,21 @@ impl Ledger {
     }
 
     /// The ledger as text of at most so many characters. `age` says how many tokens ago a message was.
-    pub(super) fn write(&mut self, max_chars: usize, age: &impl Fn(usize) -> u64) -> String {
+    /// `lines_hundredths` is how much of it may be whole lines.
+    pub(super) fn write(
+        &mut self,
+        max_chars: usize,
+        lines_hundredths: usize,
+        standing: &Standing,
+        age: &impl Fn(usize) -> u64,
+    ) -> String {
         self.forget();
         let mut page = Page::new(max_chars);
         page.line(TITLE);
         page.line(&self.opening());
         page.section(
             "Requests:",
-            max_chars / 4,
+            max_chars / 5,
             self.requests.iter().rev().map(|(at, text)| format!("[louver:{at}] {text}")),
         );
         page.section("Files written:", max_chars / 16, self.written.iter().cloned());
@@ -141,9 +154,9 @@ impl Ledger {
             self.commands.iter().rev().map(|c| format!("{} -> {}", c.text, c.outcome)),
         );
         let worth = |fact: &Fact| worth(fact, age(fact.message));
-        page.section("Lines:", max_chars * 3 / 5, self.lines_by_worth(&worth));
+        page.section("Lines:", max_chars / 100 * lines_hundredths, self.lines_by_worth(&worth, standing));
         page.section("Files read:", max_chars / 16, self.read.difference(&self.written).cloned());
-        page.names("Names:", &self.names_by_worth(&worth));
+        page.names("Names:", &self.names_by_worth(&worth, standing));
         page.text
     }
 
@@ -158,16 +171,17 @@ impl Ledger {
     }
 
     /// The lines that names stand in, the worthiest per character first.
-    fn lines_by_worth(&self, worth: &impl Fn(&Fact) -> u64) -> Vec<&str> {
+    fn lines_by_worth(&self, worth: &impl Fn(&Fact) -> u64, standing: &Standing) -> Vec<&str> {
         let mut lines: HashMap<*const u8, (u64, &str)> = HashMap::with_capacity(self.facts.len());
-        for fact in self.facts.values() {
+        for (_, fact) in self.facts.iter().filter(|(name, _)| !standing.contains(name)) {
             lines.entry(fact.line.as_ptr()).or_insert((0, &fact.line)).0 += worth(fact);
         }
-        by_density(lines.into_values().map(|(worth, line)| (worth / (line.len() as u64 + 8), line)))
+        by_density(lines.into_values().map(|(worth, line)| (worth / (line.len() as u64 + LINE_COST), line)))
     }
 
-    fn names_by_worth(&self, worth: &impl Fn(&Fact) -> u64) -> Vec<&str> {
-        by_density(self.facts.iter().map(|(name, fact)| (worth(fact) / (name.len() as u64 + 2), &**name)))
+    fn names_by_worth(&self, worth: &impl Fn(&Fact) -> u64, standing: &Standing) -> Vec<&str> {
+        let missing = self.facts.iter().filter(|(name, _)| !standing.contains(name));
+        by_density(missing.map(|(name, fact)| (worth(fact) / (name.len() as u64 + NAME_COST), &**name)))
     }
 
     /// Memory stays bounded however long the conversation gets.
@@ -190,10 +204,33 @@ struct Sighting<'a> {
     line: &'a Arc<str>,
     message: usize,
     speaker: Speaker,
+    is_edit: bool,
+}
+
+/// The names in what stays in the view: nothing needs to be written down about them.
+#[derive(Debug, Default)]
+pub(super) struct Standing(HashSet<Box<str>>);
+
+impl Standing {
+    pub(super) fn note(&mut self, message: &Message) {
+        speeches(message, |_, _, text| {
+            for line in text.lines() {
+                names(line, |_, name| {
+                    if !self.0.contains(name) {
+                        self.0.insert(name.into());
+                    }
+                });
+            }
+        });
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        self.0.contains(name)
+    }
 }
 
 fn note_name(facts: &mut HashMap<Box<str>, Fact>, seen: Sighting<'_>) {
-    let Sighting { kind, name, line, message, speaker } = seen;
+    let Sighting { kind, name, line, message, speaker, is_edit } = seen;
     let is_own = u32::from(speaker == Speaker::Own);
     match facts.get_mut(name) {
         Some(fact) => {
@@ -201,10 +238,12 @@ fn note_name(facts: &mut HashMap<Box<str>, Fact>, seen: Sighting<'_>) {
                 fact.messages += 1;
                 fact.own_uses += is_own;
             }
+            fact.is_edited |= is_edit;
             (fact.line, fact.message, fact.speaker) = (Arc::clone(line), message, speaker);
         }
         None => {
-            let fact = Fact { kind, line: Arc::clone(line), message, speaker, own_uses: is_own, messages: 1 };
+            let line = Arc::clone(line);
+            let fact = Fact { kind, line, message, speaker, own_uses: is_own, is_edited: is_edit, messages: 1 };
             facts.insert(name.into(), fact);
         }
     }
@@ -220,26 +259,28 @@ fn by_density<'a>(weighed: impl Iterator<Item = (u64, &'a str)>) -> Vec<&'a str>
 /// How likely a name is referred to again, weighed as rare names are; the figures are shares seen in real agents' logs.
 fn worth(fact: &Fact, age_tokens: u64) -> u64 {
     let by_speaker = match (fact.speaker, fact.own_uses) {
-        (Speaker::Own, _) => 400,
-        (_, 0) => 37,
-        (_, _) => 110,
+        (Speaker::Own, _) => 200,
+        (Speaker::User, _) => 55,
+        (Speaker::Tool, 0) => 60,
+        (Speaker::Tool, _) => 180,
     };
     let by_kind = match fact.kind {
         NameKind::Dotted => 110,
         NameKind::Path => 100,
         NameKind::Word => 75,
-        NameKind::Number => 25,
+        NameKind::Number => 30,
         NameKind::Hash => 15,
         NameKind::Address => 10,
     };
     let by_age = match age_tokens {
         0..20_000 => 200,
-        20_000..40_000 => 120,
-        40_000..80_000 => 90,
-        _ => 33,
+        20_000..40_000 => 170,
+        40_000..80_000 => 160,
+        _ => 120,
     };
-    let by_frequency = if fact.messages >= 5 { 40 } else { 100 };
-    by_speaker * by_kind * by_age * by_frequency
+    let by_frequency = if fact.messages >= 5 { 30 } else { 100 };
+    let by_edit = if fact.is_edited { 2 } else { 1 };
+    by_speaker * by_kind * by_age * by_frequency * by_edit
 }
 
 fn is_request(message: &Message, part: &Part) -> bool {

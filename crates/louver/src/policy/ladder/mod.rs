@@ -2,16 +2,19 @@
 //!
 //! `ladder` edits in batches, when the rent on what could leave has reached the price of rewriting what stays, and loses
 //! the least valuable bytes first. Rungs, least loss first, each climbed only as far as needed: tool results that
-//! stand again later, oversized ones, old ones, old media, and at last the oldest units, which are folded into a
-//! ledger. Instructions, the first task, the latest request and the recent tail are pinned.
+//! stand again later, oversized ones, old ones, old media and thinking, and at last the oldest units, which are folded
+//! into a ledger. Instructions, the first task, the latest request and the recent tail are pinned.
 
+mod clip;
+mod config;
 mod economy;
 mod identifiers;
 mod ledger;
 mod rungs;
 mod stub;
 
-pub use economy::Economy;
+pub use config::{LadderConfig, Rung, UnknownRung};
+pub use economy::{Account, Economy};
 
 use super::draft::Draft;
 use super::{Policy, Settings, SettingsError};
@@ -21,60 +24,22 @@ use crate::sight::Sight;
 use crate::tokens::{Factor, Millitokens};
 use crate::unit::Unit;
 use crate::wire::{PartKind, Role};
+use config::Marks;
 use economy::{Books, Offer};
 use ledger::Ledger;
-
-/// The settings of the ladder. The defaults are meant to be left alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LadderConfig {
-    /// The newest units that hold this many tokens stay as they are.
-    pub keep_recent_tokens: u64,
-    /// What is left between the pinned head and the recent tail after a cut, in tokens, besides the ledger.
-    pub target_tokens: u64,
-    /// The ledger's bound.
-    pub ledger_tokens: u64,
-    /// Tool results beyond this are clipped before they are sent for the first time.
-    pub shrink_on_arrival_tokens: Option<u64>,
-    /// Messages that hold one of these texts are pinned.
-    pub pin: Vec<String>,
-}
-
-impl LadderConfig {
-    /// Saves most.
-    #[must_use]
-    pub fn lean() -> Self {
-        Self { keep_recent_tokens: 6_000, shrink_on_arrival_tokens: Some(4_000), ..Self::default() }
-    }
-
-    /// Loses least.
-    #[must_use]
-    pub fn careful() -> Self {
-        Self { keep_recent_tokens: 20_000, target_tokens: 4_000, ..Self::default() }
-    }
-}
-
-impl Default for LadderConfig {
-    fn default() -> Self {
-        Self {
-            keep_recent_tokens: 9_000,
-            target_tokens: 0,
-            ledger_tokens: 3_000,
-            shrink_on_arrival_tokens: None,
-            pin: Vec::new(),
-        }
-    }
-}
 
 /// The policy `ladder`.
 #[derive(Debug)]
 struct Ladder {
     config: LadderConfig,
+    marks: Marks,
+    /// Whether a model's summary is wanted beside the ledger.
+    summarizes: bool,
     economy: Economy,
     budget: Budget,
     books: Books,
     ledger: Ledger,
-    /// What the log held before each message, and in all: thousandths of tokens.
-    sums: Vec<u64>,
+    sums: Sums,
     /// Where the pinned head ends: behind the first request.
     head_end: usize,
     is_head_closed: bool,
@@ -83,9 +48,46 @@ struct Ladder {
     latest_request: Option<usize>,
 }
 
+/// Running sums over the log as it came in, in thousandths of tokens: what stood before each message, and in all.
+#[derive(Debug)]
+struct Sums {
+    whole: Vec<u64>,
+    /// Each message counted only up to what one may contribute to the tail.
+    capped: Vec<u64>,
+    /// Each message as it would be with its results cleared.
+    cleared: Vec<u64>,
+}
+
+impl Sums {
+    fn new() -> Self {
+        Self { whole: vec![0], capped: vec![0], cleared: vec![0] }
+    }
+
+    fn len(&self) -> usize {
+        self.whole.len() - 1
+    }
+
+    fn push(&mut self, amount: u64, cap: u64, cleared: u64) {
+        let append = |sums: &mut Vec<u64>, next: u64| sums.push(sums.last().copied().unwrap_or_default() + next);
+        append(&mut self.whole, amount);
+        append(&mut self.capped, amount.min(cap));
+        append(&mut self.cleared, cleared);
+    }
+}
+
+/// The row `ladder`.
 pub(super) fn build(settings: &Settings) -> Result<Box<dyn Policy>, SettingsError> {
-    let budget = settings.budget.ok_or(SettingsError::NoBudget("ladder"))?;
-    Ok(Box::new(Ladder::new(settings.ladder.clone(), settings.economy.clone(), budget)))
+    Ladder::boxed("ladder", Marks::DEFAULT, settings)
+}
+
+/// The row `ladder-lean`.
+pub(super) fn build_lean(settings: &Settings) -> Result<Box<dyn Policy>, SettingsError> {
+    Ladder::boxed("ladder-lean", Marks::LEAN, settings)
+}
+
+/// The row `ladder-careful`.
+pub(super) fn build_careful(settings: &Settings) -> Result<Box<dyn Policy>, SettingsError> {
+    Ladder::boxed("ladder-careful", Marks::CAREFUL, settings)
 }
 
 impl Policy for Ladder {
@@ -94,50 +96,68 @@ impl Policy for Ladder {
     }
 
     fn plan(&mut self, sight: &Sight<'_>) -> Result<Plan, Overflow> {
-        let arrived = self.sums.len() - 1;
+        let arrived = self.sums.len();
         self.look_at_new(sight);
-        self.books.request(&self.economy, sight.log_total());
+        self.books.request(&self.economy, sight.log_total(), sight.is_cold());
         let mut draft = Draft::new(Plan::nothing(), sight, sight.total(), Factor::ONE, self.budget);
         self.shrink_arrivals(&mut draft, arrived);
-        let offer = self.offer(sight);
-        self.books.accrue(&self.economy, offer);
-        let is_forced = self.is_forced(sight);
-        let is_due = offer.saved > Millitokens::ZERO && self.books.is_due(&self.economy, offer, sight.total());
-        if !is_forced && !is_due {
+        let offer = self.offer(sight, arrived);
+        self.books.weigh(&self.economy, offer);
+        let Some(trigger) = self.trigger(sight) else {
             self.books.sent(&self.economy, self.books.view_before(), draft.total());
             return Ok(draft.plan);
-        }
-        draft.plan.trigger = Some(if is_due { Trigger::PaysOff } else { Trigger::TokenLimit });
+        };
+        draft.plan.trigger = Some(trigger);
         self.climb(&mut draft);
-        let cached = sight.overhead() + self.head_amount(sight);
-        let plan = draft.finish()?;
+        let mut plan = draft.finish()?;
+        plan.condense = (self.summarizes && !plan.evict.is_empty()).then(|| plan.evict.clone());
         self.books.cut();
+        let cached = if sight.is_cold() { Millitokens::ZERO } else { sight.overhead() + self.head_amount(sight) };
         self.books.sent(&self.economy, cached, sight.total().saturating_sub(offer.saved));
         Ok(plan)
+    }
+
+    fn account(&self) -> Option<Account> {
+        Some(self.books.account())
     }
 }
 
 impl Ladder {
-    fn new(config: LadderConfig, economy: Economy, budget: Budget) -> Self {
-        Self {
-            config: within(config, budget),
-            economy,
+    fn boxed(name: &'static str, marks: Marks, settings: &Settings) -> Result<Box<dyn Policy>, SettingsError> {
+        let budget = settings.budget.ok_or(SettingsError::NoBudget(name))?;
+        Ok(Box::new(Self {
+            config: settings.ladder.clone(),
+            marks: marks.with(&settings.ladder, budget),
+            summarizes: settings.messages.summarize_on_trim,
+            economy: settings.economy.clone(),
             budget,
             books: Books::default(),
             ledger: Ledger::default(),
-            sums: vec![0],
+            sums: Sums::new(),
             head_end: 0,
             is_head_closed: false,
             tail_start: 0,
             latest_request: None,
+        }))
+    }
+
+    /// Why a cut is to be made now, if one is.
+    fn trigger(&self, sight: &Sight<'_>) -> Option<Trigger> {
+        if self.books.is_due(&self.economy, sight.total()) {
+            return Some(Trigger::PaysOff);
         }
+        if sight.is_cold() && self.books.is_worth_a_free_cut() {
+            return Some(Trigger::ColdCache);
+        }
+        self.is_forced(sight).then_some(Trigger::TokenLimit)
     }
 
     /// O(new messages).
     fn look_at_new(&mut self, sight: &Sight<'_>) {
-        for index in self.sums.len() - 1..sight.log_len() {
-            let before = self.sums[index];
-            self.sums.push(before + sight.amount(index..index + 1).thousandths());
+        let cap = Millitokens::from_tokens(self.marks.most_of_tail()).thousandths();
+        for index in self.sums.len()..sight.log_len() {
+            let amount = sight.amount(index..index + 1);
+            self.sums.push(amount.thousandths(), cap, rungs::cleared_amount(sight, index).thousandths());
             let shape = sight.message(index).shape();
             let is_request =
                 shape.role == Role::User && shape.parts.iter().any(|part| part.kind == PartKind::Text && !part.nested);
@@ -155,11 +175,12 @@ impl Ladder {
 
     /// Lets the tail start at the newest unit behind which it still holds enough.
     fn move_tail(&mut self, sight: &Sight<'_>) {
-        let keep = Millitokens::from_tokens(self.config.keep_recent_tokens).thousandths();
-        let end = self.sums[sight.log_len()];
+        let keep = Millitokens::from_tokens(self.marks.keep_recent_tokens).thousandths();
+        let sums = &self.sums.capped;
+        let end = sums[sight.log_len()];
         let mut position = sight.units().partition_point(|unit| unit.range.end <= self.tail_start);
         while let Some(unit) = sight.units().get(position)
-            && end - self.sums[unit.range.end] >= keep
+            && end - sums[unit.range.end] >= keep
         {
             position += 1;
         }
@@ -184,14 +205,28 @@ impl Ladder {
     }
 
     /// What a cut would save and what it would rewrite. O(1).
-    fn offer(&self, sight: &Sight<'_>) -> Offer {
-        let tail = self.sums[sight.log_len()] - self.sums[self.tail_start.max(self.head_end)];
+    fn offer(&self, sight: &Sight<'_>, arrived: usize) -> Offer {
+        let end = sight.log_len();
+        let start = self.tail_start.max(self.head_end).min(end);
+        let whole = &self.sums.whole;
+        let tail = Millitokens::new(whole[end] - whole[start]);
         let head = self.head_amount(sight);
-        let tail = Millitokens::new(tail);
         let middle = sight.total().saturating_sub(sight.overhead()).saturating_sub(head).saturating_sub(tail);
-        let most = Millitokens::from_tokens(self.config.target_tokens + self.config.ledger_tokens);
-        let left = most.min(Millitokens::new(middle.thousandths() / 3));
-        Offer { saved: middle.saturating_sub(left), rewritten: tail + left }
+        let left = self.left_of(middle, start);
+        // What was never sent has to be written either way.
+        let new = Millitokens::new(whole[end] - whole[arrived.clamp(start, end)]);
+        Offer { saved: middle.saturating_sub(left), rewritten: (tail + left).saturating_sub(new) }
+    }
+
+    /// About what a cut leaves of the middle.
+    fn left_of(&self, middle: Millitokens, tail_start: usize) -> Millitokens {
+        let head_end = self.head_end.min(tail_start);
+        let cleared = Millitokens::new(self.sums.cleared[tail_start] - self.sums.cleared[head_end]).min(middle);
+        if !self.config.rungs.contains(&Rung::Folded) {
+            return cleared;
+        }
+        let ledger = Millitokens::from_tokens(self.marks.ledger_tokens).min(Millitokens::new(middle.thousandths() / 3));
+        ledger + cleared.min(Millitokens::from_tokens(self.marks.target_tokens))
     }
 
     fn head_amount(&self, sight: &Sight<'_>) -> Millitokens {
@@ -201,19 +236,8 @@ impl Ladder {
     /// Over the window, or over the last price cliff that can be kept below.
     fn is_forced(&self, sight: &Sight<'_>) -> bool {
         let now = sight.tokens(sight.total());
-        let least = sight.tokens(sight.overhead() + self.head_amount(sight)) + 2 * self.config.keep_recent_tokens;
+        let least = sight.tokens(sight.overhead() + self.head_amount(sight)) + 2 * self.marks.keep_recent_tokens;
         let is_over_cliff = self.economy.cliffs.iter().any(|cliff| now > *cliff && least < *cliff);
         self.budget.is_exceeded_by(now) || is_over_cliff
-    }
-}
-
-/// In a small window everything shrinks in proportion.
-fn within(config: LadderConfig, budget: Budget) -> LadderConfig {
-    let allowed = budget.allowed_tokens();
-    LadderConfig {
-        keep_recent_tokens: config.keep_recent_tokens.min(allowed / 3),
-        target_tokens: config.target_tokens.min(allowed / 8),
-        ledger_tokens: config.ledger_tokens.min(allowed / 8),
-        ..config
     }
 }
