@@ -35,16 +35,8 @@ async fn completes(api: Api, model: &str, field: &str, value: Value, summaries: 
 
 #[tokio::test]
 async fn a_model_whose_open_turn_must_start_with_thinking_gets_it() {
-    // Without summaries: the engine puts nothing between a summary and the turn behind it, and this model reads both as
-    // one turn that does not start with thinking.
-    completes(
-        Api::Anthropic,
-        "claude-sonnet-4-5",
-        "thinking",
-        json!({"type": "enabled", "budget_tokens": 1024}),
-        &[false],
-    )
-    .await;
+    let thinking = json!({"type": "enabled", "budget_tokens": 1024});
+    completes(Api::Anthropic, "claude-sonnet-4-5", "thinking", thinking, &[false, true]).await;
 }
 
 #[tokio::test]

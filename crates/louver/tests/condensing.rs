@@ -5,7 +5,7 @@
 use louver::budget::Budget;
 use louver::condense::{CondenseJob, Outcome, SUMMARY_MAX_TOKENS, SUMMARY_PROMPT, Summary};
 use louver::window::{ConversationWindow, Event, Log, Origin, WindowConfig};
-use louver::wire::{Format, History, Message};
+use louver::wire::{Format, History, Message, Role};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -243,6 +243,10 @@ fn a_summary_is_put_legally_in_every_format() {
         window.answer(job.id, summary("Files were read.")).unwrap();
         let history = History::of(window.view().iter().map(|sent| sent.message));
         assert_eq!(format.wire().check(&history), [], "{format}");
+        let roles: Vec<_> = history.messages.iter().map(|message| message.shape().role).collect();
+        let merges = matches!(format, Format::Anthropic | Format::Gemini);
+        let is_merged = roles.windows(2).any(|pair| pair == [Role::Assistant, Role::Assistant]);
+        assert!(!(merges && is_merged), "{format}: a summary is a turn of its own, {roles:?}");
         assert!(window.view().iter().any(|sent| sent.origin.is_summary()), "{format}");
     }
 }
