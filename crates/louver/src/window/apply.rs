@@ -46,9 +46,7 @@ impl ConversationWindow {
         edited.sort_unstable();
         edited.dedup();
         evicted.sort_by_key(|range| range.start);
-        if let Some(text) = plan.ledger.take() {
-            self.put_ledger(&text);
-        }
+        let is_ledger_new = plan.ledger.take().is_some_and(|text| self.put_ledger(&text));
         let covered = plan.condense.take();
         let job = covered.and_then(|ranges| self.ask_for_summary(ranges));
         Fit {
@@ -59,6 +57,7 @@ impl ConversationWindow {
             edited,
             job,
             warnings: plan.warnings,
+            is_ledger_new,
             error: plan.condense_error,
         }
     }
@@ -249,11 +248,16 @@ impl ConversationWindow {
         self.put_account(SyntheticKind::Summary, message);
     }
 
-    fn put_ledger(&mut self, text: &str) {
+    /// Whether that changes the view.
+    fn put_ledger(&mut self, text: &str) -> bool {
         // What a format writes it can read: a property test holds every writer to that.
-        if let Ok(message) = Message::synthetic(self.config.format, Role::Assistant, text) {
-            self.put_account(SyntheticKind::Ledger, message);
-        }
+        let Ok(message) = Message::synthetic(self.config.format, Role::Assistant, text) else {
+            return false;
+        };
+        let earlier = self.synthetics.iter().find(|ours| ours.kind == SyntheticKind::Ledger);
+        let is_new = earlier.is_none_or(|earlier| earlier.message.raw() != message.raw());
+        self.put_account(SyntheticKind::Ledger, message);
+        is_new
     }
 
     /// Puts what stands for the messages that left right after the head, in place of the last of its kind.

@@ -145,6 +145,8 @@ pub struct Fit {
     pub evicted: Vec<Range<usize>>,
     /// Messages that were changed.
     pub edited: Vec<usize>,
+    /// Whether the ledger of what has left was written anew.
+    pub is_ledger_new: bool,
     /// A summary to be had, if one is wanted. The view is already legal and within its bound without it.
     pub job: Option<CondenseJob>,
     /// What the caller should know.
@@ -157,7 +159,7 @@ impl Fit {
     /// Whether the view changed.
     #[must_use]
     pub fn is_cut(&self) -> bool {
-        !self.evicted.is_empty() || !self.edited.is_empty()
+        !self.evicted.is_empty() || !self.edited.is_empty() || self.is_ledger_new
     }
 }
 
