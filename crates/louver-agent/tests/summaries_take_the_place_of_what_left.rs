@@ -131,7 +131,7 @@ async fn a_summary_that_never_comes_holds_nothing_up() {
         let world = World::new(api, steps(20).summary(stalled)).await;
         for timing in [CondenseTiming::Immediate, CondenseTiming::Background { max_wait: Duration::from_millis(5) }] {
             let mut options = condensing(&world);
-            options.condense = CondenseOptions { timing, time_limit: Duration::from_millis(20), ..options.condense };
+            options.condense = CondenseOptions { timing, time_limit: Duration::from_millis(2), ..options.condense };
             let result = run(&world, &options).await;
             assert!(
                 result.condensing.failed > 0 && result.condensing.accepted == 0,

@@ -170,6 +170,8 @@ impl Conversation {
             self.window = window;
             self.config = config;
             self.last_sent = LastSent::default();
+            // It was asked for by a window that is gone; what this one asks for may be another stretch.
+            self.pending = None;
             self.write(|file| file.tightened(context_window));
         }
         Ok(fit)

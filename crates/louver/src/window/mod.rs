@@ -253,7 +253,8 @@ impl ConversationWindow {
         Ok(self.carry_out(plan?, tokens_before))
     }
 
-    /// Takes the answer to a [`CondenseJob`]. A good one replaces what it covers; any other leaves the view as it is.
+    /// Takes the answer to a [`CondenseJob`], however many cuts were made since it was asked for. A good one replaces
+    /// what it covers; any other leaves the view as it is, and what has left waits for the next job.
     ///
     /// # Errors
     ///
@@ -324,6 +325,20 @@ impl ConversationWindow {
     #[must_use]
     pub fn summary(&self) -> Option<&str> {
         self.condenser.summary()
+    }
+
+    /// The job that waits for its [`answer`](Self::answer), if one does. A window that was rebuilt knows it, too, so
+    /// that whoever goes on can run it again.
+    #[must_use]
+    pub fn open_job(&self) -> Option<&CondenseJob> {
+        self.condenser.open()
+    }
+
+    /// Whether the open job covers something that is still in the view, so that its answer makes the view smaller.
+    #[must_use]
+    pub fn awaits_room(&self) -> bool {
+        let is_in_view = |range: &Range<usize>| !self.entries[range.start].is_evicted;
+        self.open_job().is_some_and(|job| job.covers.iter().any(is_in_view))
     }
 
     /// What the policy promises.
