@@ -3,6 +3,7 @@
 mod calls;
 mod fitting;
 mod overflow;
+mod thinking;
 
 use crate::condensing::{cost, parsed_user_message};
 use crate::conversation::Conversation;
@@ -152,6 +153,7 @@ impl ToolLoop<'_> {
 
     async fn send(&mut self) -> Result<Answer, ProviderError> {
         let options = self.options;
+        let extra = self.extra();
         let messages: Vec<&str> = self.conversation.view().iter().map(|sent| sent.message.raw()).collect();
         let message_count = messages.len();
         let request = Request {
@@ -159,7 +161,7 @@ impl ToolLoop<'_> {
             tools: &self.definitions,
             stable_messages: self.conversation.last_sent.stable_messages,
             is_streamed: options.is_streamed,
-            extra: Some(&options.extra),
+            extra: Some(&*extra),
             ..Request::new(&options.model, options.max_tokens, messages)
         };
         let answer = self.provider.send(&request, &options.cancel).await?;
