@@ -39,8 +39,9 @@ pub struct CondenseHandler {
 pub enum CondenseTiming {
     /// Before the next request, up to the time limit.
     Immediate,
-    /// Not at all while the view is within its bound: the next request goes out without the summary. Only when the next
-    /// cut would come before the summary does, it is waited for so long; then it has failed.
+    /// Not at all where the summary is about what has left: requests go out without it, the window goes on being cut, and
+    /// it takes its place when it arrives. Only where it would make the room that the next request lacks, one turn waits
+    /// for it; after that the window is cut as without it.
     Background {
         /// The longest that one turn waits.
         max_wait: Duration,
@@ -63,6 +64,8 @@ impl Default for CondenseOptions {
 pub(crate) struct Pending {
     pub(crate) job: u64,
     pub(crate) started: Instant,
+    /// Whether a turn has waited for it already: one does, no more.
+    pub(crate) was_waited_for: bool,
     task: AbortOnDropHandle<Attempt>,
 }
 
@@ -79,6 +82,10 @@ impl Attempt {
         Self { answer: Some(Err(reason)), ..Self::default() }
     }
 
+    pub(crate) fn late(patience: Duration) -> Self {
+        Self::failed(format!("no summary within {} ms", patience.as_millis()))
+    }
+
     pub(crate) fn into_answer(self) -> Result<Summary, String> {
         self.answer.unwrap_or_else(|| Err("the call for a summary ended without an answer".to_owned()))
     }
@@ -87,19 +94,14 @@ impl Attempt {
 impl Pending {
     pub(crate) fn start(job: u64, call: SummaryCall) -> Self {
         let task = AbortOnDropHandle::new(tokio::spawn(call.run()));
-        Self { job, started: Instant::now(), task }
+        Self { job, started: Instant::now(), was_waited_for: false, task }
     }
 
-    pub(crate) fn is_finished(&self) -> bool {
-        self.task.is_finished()
-    }
-
-    /// Waits so long at most; without an answer by then it has failed.
-    pub(crate) async fn within(self, patience: Duration) -> Attempt {
-        match tokio::time::timeout(patience, self.task).await {
-            Ok(Ok(attempt)) => attempt,
-            Ok(Err(error)) => Attempt::failed(format!("the call for a summary broke: {error}")),
-            Err(_) => Attempt::failed(format!("no summary within {} ms", patience.as_millis())),
+    /// Waits so long at most; nothing if it is still on its way then.
+    pub(crate) async fn within(&mut self, patience: Duration) -> Option<Attempt> {
+        match tokio::time::timeout(patience, &mut self.task).await.ok()? {
+            Ok(attempt) => Some(attempt),
+            Err(error) => Some(Attempt::failed(format!("the call for a summary broke: {error}"))),
         }
     }
 }
@@ -139,7 +141,7 @@ impl SummaryCall {
             ..Request::new(&self.model, self.max_tokens, self.messages.iter().map(String::as_str).collect())
         };
         match tokio::time::timeout(self.time_limit, self.provider.send(&request, &self.cancel)).await {
-            Err(_) => Attempt::failed(format!("no summary within {} ms", self.time_limit.as_millis())),
+            Err(_) => Attempt::late(self.time_limit),
             Ok(Err(error)) => Attempt::failed(error.to_string()),
             Ok(Ok(answer)) => {
                 let usage = answer.usage;

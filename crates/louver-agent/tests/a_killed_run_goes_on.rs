@@ -5,7 +5,7 @@
 mod world;
 
 use louver::wire::{Format, Message, PartKind};
-use louver_agent::{Executor, ExecutorConfig, Interrupted, RunOutcome};
+use louver_agent::{CondenseTiming, ExecuteOptions, Executor, ExecutorConfig, Interrupted, RunOutcome};
 use louver_sandbox::{Call, Sandbox, Scenario, Turn};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -141,6 +141,38 @@ async fn a_run_goes_on_from_every_line_of_its_state_file() {
                 assert_eq!(world.refused(), 0, "{api:?}, line {lines}");
             }
         }
+    }
+}
+
+/// A window that cuts on every turn and asks for summaries, so that a run may end while one is on its way.
+fn condensing(world: &World) -> ExecuteOptions {
+    let mut options = world.options();
+    options.window.settings.messages.max_messages = 4;
+    options.window.settings.messages.preserve_last_n = 2;
+    options.window.settings.messages.summarize_on_trim = true;
+    options.condense.timing = CondenseTiming::Immediate;
+    options
+}
+
+#[tokio::test]
+async fn a_run_with_summaries_goes_on_from_every_line_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let world = World::new(Api::Chat, world::steps(9)).await;
+    let config = ExecutorConfig { state_file: Some(path.clone()), ..ExecutorConfig::new(condensing(&world)) };
+    Executor::new(world.provider.clone(), world.tools.clone(), config).run("Go.").await.unwrap();
+    let whole = std::fs::read_to_string(&path).unwrap();
+    assert!(whole.contains("{\"summary\""), "a summary is in it: {whole}");
+    let unfinished = whole.lines().take_while(|line| !line.contains("All done."));
+    for lines in 1..=unfinished.count() {
+        std::fs::write(&path, cut(&whole, lines, "")).unwrap();
+        let world = World::new(Api::Chat, world::steps(7)).await;
+        let config = ExecutorConfig::new(condensing(&world));
+        let summary = Executor::new(world.provider.clone(), world.tools.clone(), config).resume(&path).await.unwrap();
+        assert_eq!(summary.outcome, RunOutcome::Completed("All done.".to_owned()), "line {lines}");
+        assert!(summary.condensing.accepted > 0, "line {lines}: {:?}", summary.condensing);
+        assert_sound_log(Api::Chat, &summary.log);
+        assert_eq!(world.refused(), 0, "line {lines}");
     }
 }
 

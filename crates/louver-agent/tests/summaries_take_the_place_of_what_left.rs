@@ -131,7 +131,7 @@ async fn a_summary_that_never_comes_holds_nothing_up() {
         let world = World::new(api, steps(20).summary(stalled)).await;
         for timing in [CondenseTiming::Immediate, CondenseTiming::Background { max_wait: Duration::from_millis(5) }] {
             let mut options = condensing(&world);
-            options.condense = CondenseOptions { timing, time_limit: Duration::from_millis(20), ..options.condense };
+            options.condense = CondenseOptions { timing, time_limit: Duration::from_millis(2), ..options.condense };
             let result = run(&world, &options).await;
             assert!(
                 result.condensing.failed > 0 && result.condensing.accepted == 0,
@@ -189,6 +189,12 @@ async fn a_summary_of_what_was_just_sent_rides_on_the_cached_prefix() {
         assert!(result.condensing.accepted > 0, "{api:?}: {:?}", result.condensing);
         let usage = result.condensing.usage;
         assert!(usage.cache_read_tokens > 2 * usage.input_tokens, "{api:?}: {usage:?}");
+        let in_the_books: u64 = world.sandbox.journal().iter().map(|entry| entry.cache_read_tokens).sum();
+        assert_eq!(in_the_books, result.usage.cache_read_tokens + usage.cache_read_tokens, "{api:?}");
+        options.condense.timing = CondenseTiming::Background { max_wait: Duration::from_secs(60) };
+        let in_background = run(&world, &options).await.condensing;
+        assert!(in_background.accepted > 0, "{api:?}: {in_background:?}");
+        assert!(in_background.usage.cache_read_tokens > 2 * in_background.usage.input_tokens, "{api:?}");
     }
 }
 

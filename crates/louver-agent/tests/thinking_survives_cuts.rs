@@ -5,9 +5,9 @@
 mod world;
 
 use louver_agent::{CondenseTiming, Stop};
-use louver_sandbox::{Scenario, Task};
+use louver_sandbox::{Scenario, Task, Turn};
 use serde_json::{Value, json};
-use world::{Api, World};
+use world::{Api, World, complete, read};
 
 fn thoughtful() -> Scenario {
     let tools = vec!["read_file".into(), "write_file".into()];
@@ -35,16 +35,30 @@ async fn completes(api: Api, model: &str, field: &str, value: Value, summaries: 
 
 #[tokio::test]
 async fn a_model_whose_open_turn_must_start_with_thinking_gets_it() {
-    // Without summaries: the engine puts nothing between a summary and the turn behind it, and this model reads both as
-    // one turn that does not start with thinking.
-    completes(
-        Api::Anthropic,
-        "claude-sonnet-4-5",
-        "thinking",
-        json!({"type": "enabled", "budget_tokens": 1024}),
-        &[false],
-    )
-    .await;
+    let thinking = json!({"type": "enabled", "budget_tokens": 1024});
+    completes(Api::Anthropic, "claude-sonnet-4-5", "thinking", thinking, &[false, true]).await;
+}
+
+#[tokio::test]
+async fn a_model_that_thinks_once_a_turn_goes_on_without_when_that_has_left() {
+    let step =
+        |n: usize| Turn::calls([read(&format!("src/{n}.rs"))]).saying(format!("Step {n} follows from the plan."));
+    let first = step(0).thinking("Everything is to be read.");
+    let scenario = (1..40).map(step).fold(Scenario::new("once").turn(first), Scenario::turn).turn(complete());
+    for summarize_on_trim in [false, true] {
+        let world = World::new(Api::Anthropic, scenario.clone()).await;
+        let mut options = world.options();
+        options.extra.insert("thinking".to_owned(), json!({"type": "enabled", "budget_tokens": 1024}));
+        options.window.settings.messages.max_messages = 30;
+        options.window.settings.messages.preserve_last_n = 10;
+        options.window.settings.messages.summarize_on_trim = summarize_on_trim;
+        options.condense.timing = CondenseTiming::Immediate;
+        let result = world.execute(&options).await;
+        assert_eq!(result.stop, Stop::Completed, "{:?}", result.error);
+        assert_eq!(world.refused(), 0);
+        let warnings = world.lines().iter().filter(|line| line.starts_with("thinking is off")).count();
+        assert_eq!(warnings, 1, "{:?}", world.lines());
+    }
 }
 
 #[tokio::test]

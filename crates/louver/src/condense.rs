@@ -4,7 +4,11 @@
 //! and hands the text back through [`ConversationWindow::answer`](crate::window::ConversationWindow::answer). Until
 //! then the view is already legal and within its bound, so nothing waits and nothing is lost: what has left but is not
 //! yet covered by a summary is carried forward to the next job.
+//!
+//! One job is open at a time, and it stays open until it is answered, however often the window is cut meanwhile: a model
+//! that takes many turns for a summary still gets it in. Whoever took a job and cannot finish it says so with an error.
 
+use crate::backlog::Backlog;
 use crate::wire::{Message, Part, PartKind};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -70,8 +74,8 @@ pub enum Outcome {
 pub(crate) struct Condenser {
     custom_prompt: Option<String>,
     summary: Option<String>,
-    /// What has left and no summary covers yet.
-    backlog: Vec<Range<usize>>,
+    /// What has left and neither a summary nor the open job covers.
+    backlog: Backlog,
     open: Option<CondenseJob>,
     next_id: u64,
     answers: usize,
@@ -97,30 +101,41 @@ impl Condenser {
         log_len >= self.wait_until_len
     }
 
-    /// Makes a job of what is to be covered and what was carried forward. With `may_wait` (everything has left
-    /// already) it waits until enough has come together.
+    /// Carries forward what has left, unless the open job covers it already.
+    pub(crate) fn carry<'m>(&mut self, left: &[Range<usize>], message: impl Fn(usize) -> &'m Message) {
+        let open = self.open.as_ref().map_or(&[][..], |job| &job.covers);
+        let is_covered = |index: usize| {
+            let following = open.partition_point(|range| range.end <= index);
+            open.get(following).is_some_and(|range| range.contains(&index))
+        };
+        for index in left.iter().cloned().flatten().filter(|index| !is_covered(*index)) {
+            self.backlog.push(index, has_text(message(index)));
+        }
+    }
+
+    /// The job that waits for its answer.
+    pub(crate) fn open(&self) -> Option<&CondenseJob> {
+        self.open.as_ref()
+    }
+
+    /// Makes a job of what was carried forward and of `in_view`, which leaves when the summary arrives. Where all of it
+    /// has left already, it waits until enough has come together; while a job is open, the next one waits for its answer.
     pub(crate) fn ask<'m>(
         &mut self,
-        covered: Vec<Range<usize>>,
-        may_wait: bool,
+        in_view: Vec<Range<usize>>,
         log_len: usize,
         allowed_tokens: Option<u64>,
         message: impl Fn(usize) -> &'m Message,
     ) -> Option<CondenseJob> {
-        if let Some(unanswered) = self.open.take() {
-            self.backlog.extend(unanswered.covers);
-        }
-        let mut covers = std::mem::take(&mut self.backlog);
-        covers.extend(covered);
-        covers.sort_by_key(|range| range.start);
-        covers.dedup();
-        let messages: usize = covers.iter().map(Range::len).sum();
-        let is_early = may_wait && messages < MIN_EVICTED_PER_SUMMARY;
-        let has_text = || covers.iter().cloned().flatten().any(|index| has_text(message(index)));
-        if is_early || !self.may_ask(log_len) || !has_text() {
-            self.backlog = covers;
+        let is_early = in_view.is_empty() && self.backlog.messages() < MIN_EVICTED_PER_SUMMARY;
+        let has_text =
+            || self.backlog.has_text() || in_view.iter().cloned().flatten().any(|index| has_text(message(index)));
+        if self.open.is_some() || is_early || !self.may_ask(log_len) || !has_text() {
             return None;
         }
+        let mut covers = self.backlog.take();
+        covers.extend(in_view);
+        covers.sort_by_key(|range| range.start);
         let lines = covers.iter().cloned().flatten().flat_map(|index| lines_of(message(index)));
         let prompt = self.prompt(lines.collect(), input_chars(allowed_tokens));
         self.next_id += 1;
@@ -129,29 +144,35 @@ impl Condenser {
         Some(job)
     }
 
-    /// The open job of this id.
-    pub(crate) fn take(&mut self, id: u64) -> Option<CondenseJob> {
-        self.open.take_if(|job| job.id == id)
+    /// What the open job covers, if it is the one of this id.
+    pub(crate) fn covers_of(&self, id: u64) -> Option<Vec<Range<usize>>> {
+        self.open.as_ref().filter(|job| job.id == id).map(|job| job.covers.clone())
     }
 
+    /// Closes the job: what it covers is in this summary.
     pub(crate) fn succeed(&mut self, summary: String) {
+        self.open = None;
         self.answers += 1;
         self.summary = Some(summary);
     }
 
-    /// `left` are the ranges of the job that are no longer in the view: they wait for the next summary.
-    pub(crate) fn fail(&mut self, left: Vec<Range<usize>>, log_len: usize) {
+    /// Closes the job. The next one waits until the log has grown.
+    pub(crate) fn fail(&mut self, log_len: usize) {
+        self.open = None;
         self.answers += 1;
-        self.backlog.extend(left);
         self.wait_until_len = log_len + MIN_EVICTED_PER_SUMMARY;
     }
 
-    /// Prompt, blank line, earlier summary, lines: within the bound, oldest tool output dropped first.
+    /// Prompt, blank line, earlier summary, lines: within the bound, oldest tool output dropped first. The earlier
+    /// summary stands for more than any line, so it has half of the room before they have the rest.
     fn prompt(&self, lines: Vec<Line>, max_chars: usize) -> String {
         let instruction = self.custom_prompt.as_deref().unwrap_or(SUMMARY_PROMPT);
+        let room = max_chars.saturating_sub(instruction.len());
         let earlier = self.summary.iter().map(|summary| Line::words(format!("[summary]: {summary}")));
-        let lines = bounded(earlier.chain(lines).collect(), max_chars.saturating_sub(instruction.len()));
-        let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+        let earlier = bounded(earlier.collect(), room / 2);
+        let taken: usize = earlier.iter().map(|line| line.text.len() + 1).sum();
+        let lines = bounded(lines, room.saturating_sub(taken));
+        let texts: Vec<&str> = earlier.iter().chain(&lines).map(|line| line.text.as_str()).collect();
         format!("{instruction}\n\n{}", texts.join("\n"))
     }
 }

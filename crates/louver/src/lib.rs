@@ -9,6 +9,7 @@
 //!       -> [condense jobs out, summaries in] -> view -> wire (same bytes for everything kept) -> bytes
 //! ```
 
+mod backlog;
 pub mod budget;
 pub mod catalog;
 pub mod condense;

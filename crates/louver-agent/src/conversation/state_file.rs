@@ -52,6 +52,7 @@ enum Record {
     /// Messages as text, because a line must hold no line breaks.
     Push(Vec<String>),
     Fitted,
+    CacheExpired,
     Usage(u64),
     Summary {
         job: u64,
@@ -170,6 +171,7 @@ impl StateFile {
     pub(super) fn event(&mut self, event: &Event) -> Result<(), StateError> {
         self.append(&match event {
             Event::Fitted => Record::Fitted,
+            Event::CacheExpired => Record::CacheExpired,
             Event::UsageReported { input_tokens } => Record::Usage(*input_tokens),
             Event::Answered { job, answer: Ok(summary) } => Record::Summary {
                 job: *job,
@@ -258,6 +260,7 @@ impl Recorded {
                 self.push(parse(raw)?);
             }
             Record::Fitted => self.event(Event::Fitted),
+            Record::CacheExpired => self.event(Event::CacheExpired),
             Record::Usage(input_tokens) => self.event(Event::UsageReported { input_tokens }),
             Record::Summary { job, text, input_tokens, output_tokens } => {
                 self.event(Event::Answered { job, answer: Ok(Summary { text, input_tokens, output_tokens }) });

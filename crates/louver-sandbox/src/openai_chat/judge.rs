@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::Violation;
-use crate::body::{items, text};
+use crate::body::{is_missing, items, text};
 
 /// Names every history rule that a Chat Completions body breaks.
 pub(crate) fn judge(body: &Value) -> Vec<Violation> {
@@ -18,7 +18,7 @@ pub(crate) fn judge(body: &Value) -> Vec<Violation> {
     }
     let mut open = OpenCalls::default();
     for (index, message) in messages.iter().enumerate() {
-        if text(message, "role") == "tool" {
+        if matches!(text(message, "role"), "tool" | "function") {
             found.extend(open.answer(index, message));
         } else {
             found.extend(open.close());
@@ -38,8 +38,13 @@ struct OpenCalls<'a> {
 
 impl<'a> OpenCalls<'a> {
     fn of(index: usize, message: &'a Value) -> Self {
-        let calls = if text(message, "role") == "assistant" { items(message, "tool_calls") } else { &[] };
-        Self { index, ids: calls.iter().map(|call| text(call, "id")).collect() }
+        if text(message, "role") != "assistant" {
+            return Self::default();
+        }
+        let calls = items(message, "tool_calls").iter().map(|call| text(call, "id"));
+        // Calls from before there were ids: one at most, which a message of the role `function` answers.
+        let older = (!is_missing(message, "function_call")).then_some("");
+        Self { index, ids: calls.chain(older).collect() }
     }
 
     fn answer(&mut self, index: usize, result: &Value) -> Option<Violation> {

@@ -3,10 +3,11 @@
 use super::view::{Synthetic, SyntheticKind};
 use super::{ConversationWindow, Fit};
 use crate::catalog::ThinkingBinding;
-use crate::condense::{Outcome, Summary};
+use crate::condense::{CondenseJob, Outcome, Summary};
 use crate::count::count_message;
 use crate::edit::{Change, Edit, edit_message};
 use crate::plan::{Overflow, Plan};
+use crate::tokens::Millitokens;
 use crate::unit::Unit;
 use crate::wire::{Message, PartKind, Role, Shape, Wire};
 use std::ops::Range;
@@ -21,6 +22,7 @@ impl ConversationWindow {
         if self.entries[earlier].is_evicted {
             // Its unit has left, and a unit leaves whole.
             self.leave(index);
+            self.carry_forward(std::slice::from_ref(&(index..index + 1)));
             return;
         }
         let position = self.units.partition_point(|unit| unit.range.end <= earlier);
@@ -46,9 +48,7 @@ impl ConversationWindow {
         edited.sort_unstable();
         edited.dedup();
         evicted.sort_by_key(|range| range.start);
-        if let Some(text) = plan.ledger.take() {
-            self.put_ledger(&text);
-        }
+        let is_ledger_new = plan.ledger.take().is_some_and(|text| self.put_ledger(&text));
         let covered = plan.condense.take();
         let job = covered.and_then(|ranges| self.ask_for_summary(ranges));
         Fit {
@@ -57,6 +57,7 @@ impl ConversationWindow {
             tokens_after: self.tokens(),
             evicted,
             edited,
+            is_ledger_new,
             job,
             warnings: plan.warnings,
             error: plan.condense_error,
@@ -80,7 +81,9 @@ impl ConversationWindow {
             self.mend_seam(first, run);
         }
         gone.extend(self.evict_orphaned_answers());
-        joined(&gone)
+        let gone = joined(&gone);
+        self.carry_forward(&gone);
+        gone
     }
 
     fn evict_orphaned_answers(&mut self) -> Vec<Range<usize>> {
@@ -189,42 +192,52 @@ impl ConversationWindow {
         self.edit(&edits)
     }
 
-    fn ask_for_summary(&mut self, covered: Vec<Range<usize>>) -> Option<crate::condense::CondenseJob> {
+    /// Whatever leaves without a summary waits for one, also where the plan that drops it asks for none.
+    fn carry_forward(&mut self, left: &[Range<usize>]) {
+        let entries = &self.entries;
+        self.condenser.carry(left, |index| &*entries[index].message);
+    }
+
+    fn ask_for_summary(&mut self, mut covered: Vec<Range<usize>>) -> Option<CondenseJob> {
         let log_len = self.entries.len();
         let window = self.config.settings.budget.map(|budget| budget.allowed_tokens());
         let entries = &self.entries;
-        let may_wait = covered.iter().all(|range| entries[range.start].is_evicted);
-        self.condenser.ask(covered, may_wait, log_len, window, |index| &*entries[index].message)
+        // What has left was carried forward when it did.
+        covered.retain(|range| !entries[range.start].is_evicted);
+        self.condenser.ask(covered, log_len, window, |index| &*entries[index].message)
     }
 
     pub(super) fn take_answer(&mut self, job: u64, answer: Result<Summary, String>) -> Result<Outcome, Overflow> {
         let log_len = self.entries.len();
-        let Some(asked) = self.condenser.take(job) else {
+        let Some(covers) = self.condenser.covers_of(job) else {
             return Ok(Outcome::Rejected("no such job is open".to_owned()));
         };
-        let replaced = asked.covers.iter().map(|range| self.amount_of(range.clone())).sum();
+        let replaced = self.amount_replaced(&covers);
         let summary = answer.and_then(|summary| self.readable(&summary, replaced).map(|message| (summary, message)));
         let (summary, message) = match summary {
             Ok(accepted) => accepted,
             Err(reason) => {
-                let left = asked.covers.into_iter().filter(|range| self.entries[range.start].is_evicted).collect();
-                self.condenser.fail(left, log_len);
+                self.condenser.fail(log_len);
+                let left = covers.into_iter().filter(|range| self.entries[range.start].is_evicted);
+                self.carry_forward(&left.collect::<Vec<_>>());
                 return Ok(Outcome::Rejected(reason));
             }
         };
-        self.put_summary(&asked.covers, message);
+        self.put_summary(&covers, message);
         self.condenser.succeed(summary.text);
         self.refit()?;
         Ok(Outcome::Accepted)
     }
 
-    /// What the covered messages cost as they came in.
-    fn amount_of(&self, range: Range<usize>) -> crate::tokens::Millitokens {
-        self.entries[range].iter().map(|entry| entry.amount).sum()
+    /// What the covered messages cost, and the earlier summary, which merges into the new one.
+    fn amount_replaced(&self, covers: &[Range<usize>]) -> Millitokens {
+        let covered = covers.iter().flat_map(|range| &self.entries[range.clone()]).map(|entry| entry.amount);
+        let earlier = self.synthetics.iter().filter(|ours| ours.kind == SyntheticKind::Summary);
+        covered.chain(earlier.map(|ours| ours.amount)).sum()
     }
 
     /// The summary as a message, unless it is empty or larger than what it replaces.
-    fn readable(&self, summary: &Summary, replaced: crate::tokens::Millitokens) -> Result<Message, String> {
+    fn readable(&self, summary: &Summary, replaced: Millitokens) -> Result<Message, String> {
         if summary.text.trim().is_empty() {
             return Err("the summary is empty".to_owned());
         }
@@ -249,11 +262,16 @@ impl ConversationWindow {
         self.put_account(SyntheticKind::Summary, message);
     }
 
-    fn put_ledger(&mut self, text: &str) {
+    /// Whether that changes the view.
+    fn put_ledger(&mut self, text: &str) -> bool {
         // What a format writes it can read: a property test holds every writer to that.
-        if let Ok(message) = Message::synthetic(self.config.format, Role::Assistant, text) {
-            self.put_account(SyntheticKind::Ledger, message);
-        }
+        let Ok(message) = Message::synthetic(self.config.format, Role::Assistant, text) else {
+            return false;
+        };
+        let earlier = self.synthetics.iter().find(|ours| ours.kind == SyntheticKind::Ledger);
+        let is_new = earlier.is_none_or(|earlier| earlier.message.raw() != message.raw());
+        self.put_account(SyntheticKind::Ledger, message);
+        is_new
     }
 
     /// Puts what stands for the messages that left right after the head, in place of the last of its kind.

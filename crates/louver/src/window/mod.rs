@@ -5,7 +5,7 @@ mod log;
 mod view;
 
 pub use log::{Event, Log};
-pub use view::{Origin, Sent, SyntheticKind, View};
+pub use view::{Breakpoints, Origin, Sent, SyntheticKind, View};
 
 pub(crate) use apply::bridges;
 
@@ -147,6 +147,8 @@ pub struct Fit {
     pub evicted: Vec<Range<usize>>,
     /// Messages that were changed.
     pub edited: Vec<usize>,
+    /// Whether the ledger of what has left was written anew.
+    pub is_ledger_new: bool,
     /// A summary to be had, if one is wanted. The view is already legal and within its bound without it.
     pub job: Option<CondenseJob>,
     /// What the caller should know.
@@ -159,7 +161,7 @@ impl Fit {
     /// Whether the view changed.
     #[must_use]
     pub fn is_cut(&self) -> bool {
-        !self.evicted.is_empty() || !self.edited.is_empty()
+        !self.evicted.is_empty() || !self.edited.is_empty() || self.is_ledger_new
     }
 }
 
@@ -255,7 +257,8 @@ impl ConversationWindow {
         Ok(self.carry_out(plan?, tokens_before))
     }
 
-    /// Takes the answer to a [`CondenseJob`]. A good one replaces what it covers; any other leaves the view as it is.
+    /// Takes the answer to a [`CondenseJob`], however many cuts were made since it was asked for. A good one replaces
+    /// what it covers; any other leaves the view as it is, and what has left waits for the next job.
     ///
     /// # Errors
     ///
@@ -282,6 +285,29 @@ impl ConversationWindow {
     #[must_use]
     pub fn view(&self) -> View<'_> {
         View::new(&self.entries, &self.units, &self.synthetics)
+    }
+
+    /// Where explicit cache marks belong. O(units of the head).
+    ///
+    /// ```
+    /// use louver::wire::{Format, Message};
+    /// use louver::window::{Breakpoints, ConversationWindow, WindowConfig};
+    ///
+    /// let mut config = WindowConfig::new(Format::OpenAiChat, "messages");
+    /// config.settings.messages.max_messages = 3;
+    /// config.settings.messages.preserve_last_n = 1;
+    /// let mut window = ConversationWindow::new(config).unwrap();
+    /// for i in 0..5 {
+    ///     let raw = format!(r#"{{"role":"user","content":"Message {i}"}}"#);
+    ///     window.push(Message::parse(Format::OpenAiChat, &raw).unwrap());
+    /// }
+    /// window.fit().unwrap();
+    /// assert_eq!(window.breakpoints(), Breakpoints { head: 1, end: 3 });
+    /// ```
+    #[must_use]
+    pub fn breakpoints(&self) -> Breakpoints {
+        let head = self.units.iter().take_while(|unit| unit.range.end <= self.head_end).map(Unit::len).sum();
+        Breakpoints { head, end: self.kept.messages + self.synthetics.len() }
     }
 
     /// Everything that was left out, in order, as it came in.
@@ -345,6 +371,20 @@ impl ConversationWindow {
     #[must_use]
     pub fn account(&self) -> Option<Account> {
         self.policy.account()
+    }
+
+    /// The job that waits for its [`answer`](Self::answer), if one does. A window that was rebuilt knows it, too, so
+    /// that whoever goes on can run it again.
+    #[must_use]
+    pub fn open_job(&self) -> Option<&CondenseJob> {
+        self.condenser.open()
+    }
+
+    /// Whether the open job covers something that is still in the view, so that its answer makes the view smaller.
+    #[must_use]
+    pub fn awaits_room(&self) -> bool {
+        let is_in_view = |range: &Range<usize>| !self.entries[range.start].is_evicted;
+        self.open_job().is_some_and(|job| job.covers.iter().any(is_in_view))
     }
 
     /// What the policy promises.

@@ -45,7 +45,11 @@ fn request(window: &mut ConversationWindow, config: &WindowConfig, log: &[Arc<Me
         Ok(fit) => {
             fits(window, config, log);
             if !fit.is_cut() {
-                assert!(sent.starts_with(sent_before), "law 8: the sent prefix changed without a cut");
+                assert!(
+                    sent.starts_with(sent_before),
+                    "law 8: the sent prefix changed without a cut under {}",
+                    config.policy
+                );
             }
         }
         Err(overflow) => floor_is_named(overflow),

@@ -146,8 +146,8 @@ fn unanswered_server_calls(index: usize, message: &Message) -> Vec<Violation> {
     })
 }
 
-/// With manual thinking, the turn whose results end the history must start with thinking. Neighbours are one turn here:
-/// the API merges assistant messages before it looks at their start.
+/// With manual thinking, the turn whose results end the history must start with thinking. A turn is everything since the
+/// last prompt: between its calls the model need not think again.
 fn open_tool_turn_without_thinking(history: &History<'_>) -> Option<Violation> {
     let (last, earlier) = history.messages.split_last()?;
     let is_open = last.shape().role == Role::User
@@ -156,8 +156,9 @@ fn open_tool_turn_without_thinking(history: &History<'_>) -> Option<Violation> {
     if history.thinking != Thinking::Enabled || !is_open {
         return None;
     }
-    let index = earlier.iter().rposition(|message| !message.shape().is_from_model()).map_or(0, |before| before + 1);
-    let first = earlier.get(index)?.shape().parts.first()?;
+    let start = earlier.iter().rposition(|message| is_prompt(message)).map_or(0, |prompt| prompt + 1);
+    let index = start + earlier[start..].iter().position(|message| message.shape().is_from_model())?;
+    let first = earlier[index].shape().parts.first()?;
     if first.kind == PartKind::Thinking {
         return None;
     }
@@ -168,6 +169,11 @@ fn open_tool_turn_without_thinking(history: &History<'_>) -> Option<Violation> {
         type_name(first.kind)
     );
     Some(violation("thinking-misplaced", index, ".content[0]", &text))
+}
+
+/// Whether the user says something, instead of only passing results on.
+fn is_prompt(message: &Message) -> bool {
+    message.shape().role == Role::User && !message.shape().has(PartKind::ToolResult)
 }
 
 fn type_name(kind: PartKind) -> &'static str {

@@ -27,14 +27,16 @@ fn or_placeholder(text: &str) -> &str {
     if text.trim().is_empty() { NOTHING } else { text }
 }
 
-/// A history starts with the user, and a system entry has the user before it and the assistant behind it. Everything
-/// else may stand together, because neighbours of one role are merged.
+/// A history starts with the user, and a system entry has the user before it and the assistant behind it. Neighbours of
+/// one role are merged: harmless for the user's, but an assistant turn that has to start with its thinking would start
+/// with what stands before it, such as a summary.
 pub(super) fn bridge(before: Option<&Shape>, after: Option<&Shape>) -> Option<Role> {
     let after = after?;
     match (before, after.role) {
         (None, role) => (role != Role::User).then_some(Role::User),
         (Some(before), Role::System) => (!may_precede_system(before)).then_some(Role::User),
         (Some(before), Role::User) => (before.role == Role::System).then_some(Role::Assistant),
+        (Some(before), Role::Assistant) => (before.role == Role::Assistant).then_some(Role::User),
         _ => None,
     }
 }
