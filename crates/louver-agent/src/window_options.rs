@@ -4,7 +4,7 @@ use crate::overhead::count_overhead;
 use crate::tools::ToolDefinition;
 use louver::budget::Budget;
 use louver::catalog::{Catalog, ThinkingBinding};
-use louver::policy::{Row, Settings, SettingsError};
+use louver::policy::{Economy, Row, Settings, SettingsError};
 use louver::tokens::CounterChoice;
 use louver::window::WindowConfig;
 use louver::wire::Format;
@@ -77,6 +77,9 @@ impl WindowOptions {
         let mut settings = self.settings.clone();
         if settings.budget.is_none() && Row::find(&self.policy)?.needs_budget {
             settings.budget = model.map(|model| Budget::new(model.context_window, Some(max_tokens))).transpose()?;
+        }
+        if let Some(model) = model {
+            settings.economy = Economy::of_model(model);
         }
         let counter = self.counter.resolve(model);
         Ok(WindowConfig {

@@ -16,6 +16,7 @@ use louver::plan::Overflow;
 use louver::policy::SettingsError;
 use louver::window::{ConversationWindow, Event, Fit, Log, View, WindowConfig};
 use louver::wire::Message;
+use std::time::{Duration, Instant};
 
 /// What is carried from one call of [`execute`](crate::execute) to the next: the log, and the window over it. Its view
 /// is the trimmed list.
@@ -42,6 +43,8 @@ pub(crate) struct LastSent {
     pub(crate) indices: Vec<usize>,
     /// What the provider counted.
     pub(crate) prompt_tokens: u64,
+    /// When its answer had arrived; nothing once the cache is known to have expired since.
+    pub(crate) at: Option<Instant>,
 }
 
 impl Conversation {
@@ -130,9 +133,18 @@ impl Conversation {
         let fit = self.window.fit()?;
         self.write(|file| file.event(&Event::Fitted));
         if fit.is_cut() {
-            self.last_sent.stable_messages = 0;
+            self.last_sent.stable_messages = self.window.breakpoints().head;
         }
         Ok(fit)
+    }
+
+    /// Takes note that the provider has forgotten the last request if it was longer ago than its cache lives.
+    pub(crate) fn note_time(&mut self, cache_lifetime: Duration) {
+        if self.last_sent.at.is_some_and(|at| at.elapsed() >= cache_lifetime) {
+            self.last_sent.at = None;
+            self.window.cache_expired();
+            self.write(|file| file.event(&Event::CacheExpired));
+        }
     }
 
     /// Whether the view has grown beyond its bound, so that it may not be sent as it is.
@@ -156,7 +168,7 @@ impl Conversation {
         self.write(|file| file.event(&event));
         let outcome = self.window.answer(job, answer)?;
         if outcome == Outcome::Accepted {
-            self.last_sent.stable_messages = 0;
+            self.last_sent.stable_messages = self.window.breakpoints().head;
         }
         Ok(outcome)
     }
@@ -170,6 +182,8 @@ impl Conversation {
             self.window = window;
             self.config = config;
             self.last_sent = LastSent::default();
+            // It was asked for by a window that is gone; what this one asks for may be another stretch.
+            self.pending = None;
             self.write(|file| file.tightened(context_window));
         }
         Ok(fit)

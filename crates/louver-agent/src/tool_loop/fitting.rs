@@ -19,48 +19,72 @@ const RIDING: &str = "The conversation history is everything above this message.
 /// Tokens that the instruction of a riding request has at most.
 const INSTRUCTION_TOKENS: u64 = 512;
 
+/// How long a cached prefix lives where the catalogue does not know the model.
+const USUAL_CACHE_LIFETIME: Duration = Duration::from_secs(300);
+
+fn cache_lifetime(model: &str) -> Duration {
+    let found = Catalog::builtin().find(model);
+    found.map_or(USUAL_CACHE_LIFETIME, |found| Duration::from_secs(found.model.traits.cache_ttl_seconds))
+}
+
 impl ToolLoop<'_> {
     /// Makes the view keep its bound.
     pub(super) async fn fit(&mut self) -> Result<(), ExecutionError> {
-        if !self.settle().await? {
-            return Ok(());
-        }
+        self.settle().await?;
         let started = Instant::now();
         let messages_before = self.conversation.window().metrics().preserved_messages;
+        self.conversation.note_time(cache_lifetime(&self.options.model));
         let fit = self.conversation.fit()?;
         self.check_file()?;
         self.report(&fit, messages_before, started.elapsed());
-        if let Some(job) = fit.job {
+        // Asked for by this fit, or by one before that the run was stopped behind.
+        if self.conversation.pending.is_none()
+            && let Some(job) = self.conversation.window().open_job().cloned()
+        {
             self.condense(&job).await?;
         }
         Ok(())
     }
 
-    /// Takes the summary that is on its way, if it has arrived or can be waited for no longer. Whether the window may be
-    /// fitted: a fit while one is on its way would take the ground from under it, so that waits while the view is
-    /// within its bound.
-    async fn settle(&mut self) -> Result<bool, ExecutionError> {
-        let Some(pending) = self.conversation.pending.take() else {
-            return Ok(true);
+    /// Takes the summary that is on its way, if it has arrived or makes room that this turn lacks and comes in time.
+    async fn settle(&mut self) -> Result<(), ExecutionError> {
+        let Some(mut pending) = self.conversation.pending.take() else {
+            return Ok(());
         };
-        if !pending.is_finished() && !self.conversation.is_over() {
-            self.conversation.pending = Some(pending);
-            return Ok(false);
-        }
-        let patience = match self.options.condense.timing {
-            CondenseTiming::Background { max_wait } => max_wait,
-            CondenseTiming::Immediate => self.options.condense.time_limit,
-        };
-        self.take_summary(pending, patience).await?;
-        Ok(true)
+        let patience = self.patience(&pending);
+        pending.was_waited_for |= !patience.is_zero();
+        self.wait_for_summary(pending, patience).await
     }
 
-    async fn take_summary(&mut self, pending: Pending, patience: Duration) -> Result<(), ExecutionError> {
-        let (job, started) = (pending.job, pending.started);
+    /// How long this turn waits for a summary.
+    fn patience(&self, pending: &Pending) -> Duration {
+        let is_worth_waiting = self.conversation.is_over() && self.conversation.window().awaits_room();
+        match self.options.condense.timing {
+            // The call has the time limit itself; this one is for a call that does not keep it.
+            CondenseTiming::Immediate => self.options.condense.time_limit + Duration::from_secs(1),
+            CondenseTiming::Background { max_wait } if is_worth_waiting && !pending.was_waited_for => max_wait,
+            CondenseTiming::Background { .. } => Duration::ZERO,
+        }
+    }
+
+    async fn wait_for_summary(&mut self, mut pending: Pending, patience: Duration) -> Result<(), ExecutionError> {
         let attempt = tokio::select! {
-            () = self.options.cancel.cancelled() => Attempt::default(),
+            () = self.options.cancel.cancelled() => Some(Attempt::default()),
             attempt = pending.within(patience) => attempt,
         };
+        match attempt {
+            Some(attempt) => self.take_summary(&pending, attempt),
+            None if self.options.condense.timing == CondenseTiming::Immediate => {
+                self.take_summary(&pending, Attempt::late(patience))
+            }
+            None => {
+                self.conversation.pending = Some(pending);
+                Ok(())
+            }
+        }
+    }
+
+    fn take_summary(&mut self, pending: &Pending, attempt: Attempt) -> Result<(), ExecutionError> {
         self.conversation.condensing.usage += attempt.usage;
         let cost = attempt.cost;
         self.conversation.condensing.cost += cost;
@@ -69,13 +93,13 @@ impl ToolLoop<'_> {
         let text = answer.as_ref().map(|summary| summary.text.clone()).unwrap_or_default();
         let before = self.conversation.window().metrics().preserved_messages;
         let tokens_before = self.conversation.window().tokens();
-        let outcome = self.conversation.answer(job, answer)?;
+        let outcome = self.conversation.answer(pending.job, answer)?;
         self.check_file()?;
         let error = match &outcome {
             Outcome::Accepted => None,
             Outcome::Rejected(reason) => Some(reason.as_str()),
         };
-        self.report_summary(&text, error, (before, tokens_before), cost, started.elapsed());
+        self.report_summary(&text, error, (before, tokens_before), cost, pending.started.elapsed());
         match outcome {
             Outcome::Accepted => {
                 self.conversation.condensing.accepted += 1;
@@ -91,12 +115,10 @@ impl ToolLoop<'_> {
 
     async fn condense(&mut self, job: &CondenseJob) -> Result<(), ExecutionError> {
         self.conversation.condensing.asked += 1;
-        let id = job.id;
-        let pending = Pending::start(id, self.summary_call(job));
+        let pending = Pending::start(job.id, self.summary_call(job));
         if self.options.condense.timing == CondenseTiming::Immediate {
-            // The call has the time limit itself; this one is for a call that does not keep it.
-            let patience = self.options.condense.time_limit + Duration::from_secs(1);
-            return self.take_summary(pending, patience).await;
+            let patience = self.patience(&pending);
+            return self.wait_for_summary(pending, patience).await;
         }
         self.conversation.pending = Some(pending);
         Ok(())

@@ -3,6 +3,7 @@
 mod calls;
 mod fitting;
 mod overflow;
+mod thinking;
 
 use crate::condensing::{cost, parsed_user_message};
 use crate::conversation::Conversation;
@@ -16,6 +17,7 @@ use louver::catalog::Cost;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Runs the tool loop until the model ends its turn, completes or blocks the task, fails, or is stopped.
 ///
@@ -152,6 +154,7 @@ impl ToolLoop<'_> {
 
     async fn send(&mut self) -> Result<Answer, ProviderError> {
         let options = self.options;
+        let extra = self.extra();
         let messages: Vec<&str> = self.conversation.view().iter().map(|sent| sent.message.raw()).collect();
         let message_count = messages.len();
         let request = Request {
@@ -160,7 +163,7 @@ impl ToolLoop<'_> {
             tools: &self.definitions,
             stable_messages: self.conversation.last_sent.stable_messages,
             is_streamed: options.is_streamed,
-            extra: Some(&options.extra),
+            extra: Some(&*extra),
             ..Request::new(&options.model, options.max_tokens, messages)
         };
         let answer = self.provider.send(&request, &options.cancel).await?;
@@ -186,6 +189,7 @@ impl ToolLoop<'_> {
         let mut last = crate::conversation::LastSent {
             stable_messages: message_count,
             prompt_tokens: usage.prompt_tokens(),
+            at: Some(Instant::now()),
             ..Default::default()
         };
         if may_condense && self.options.condense.handler.is_none() {

@@ -74,6 +74,16 @@ pub struct Sent<'a> {
     pub message: &'a Message,
 }
 
+/// Where explicit cache marks belong besides the one behind system and tools: each as the number of messages of the
+/// view that stand before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Breakpoints {
+    /// The last stable point: no later cut changes what stands before it. 0 until there was a cut.
+    pub head: usize,
+    /// The end of what is sent, for the next request to read.
+    pub end: usize,
+}
+
 /// What is sent: a borrowed sequence over the log.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
