@@ -20,6 +20,10 @@ pub(super) fn names<'a>(line: &'a str, mut each: impl FnMut(NameKind, &'a str)) 
             at += 1;
             continue;
         }
+        if let Some(end) = plain_word(bytes, at) {
+            at = end;
+            continue;
+        }
         at = match address(bytes, at).map(|end| (NameKind::Address, end)).or_else(|| path(bytes, at)) {
             Some((kind, end)) => {
                 each(kind, &line[at..end]);
@@ -34,13 +38,54 @@ pub(super) fn names<'a>(line: &'a str, mut each: impl FnMut(NameKind, &'a str)) 
     }
 }
 
-/// Characters that a path, a dotted name or a word is made of; letters beyond ASCII count as such.
+/// Where a word ends that cannot be a name, which most words of a text are: nothing but small letters behind the first,
+/// not all of them hexadecimal, and no path or address begins with it.
+fn plain_word(bytes: &[u8], start: usize) -> Option<usize> {
+    let is_capital = bytes[start].is_ascii_uppercase();
+    let mut seen = if is_capital { SMALL } else { 0 };
+    let mut end = start + usize::from(is_capital);
+    while let Some(class) = bytes.get(end).map(|byte| CLASS[usize::from(*byte)]).filter(|class| class & RUN != 0) {
+        seen |= class;
+        end += 1;
+    }
+    let is_plain = seen & !(RUN | WORD | SMALL | HEX) == 0;
+    let is_hash = seen & SMALL == 0 && end - start >= 7;
+    let leads_on = matches!(bytes.get(end), Some(b'/' | b':'));
+    (end > start && is_plain && !is_hash && !leads_on).then_some(end)
+}
+
+const RUN: u8 = 1;
+const WORD: u8 = 2;
+/// A small letter that is no hexadecimal digit.
+const SMALL: u8 = 4;
+/// A small letter that is one.
+const HEX: u8 = 8;
+const OTHER: u8 = 16;
+
+/// What each byte may be part of: a run is what a path, a dotted name or a word is made of; letters beyond ASCII count
+/// as such.
+const CLASS: [u8; 256] = {
+    let mut class = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        class[byte] = match byte as u8 {
+            b'a'..=b'f' => RUN | WORD | HEX,
+            b'g'..=b'z' => RUN | WORD | SMALL,
+            b'A'..=b'Z' | b'0'..=b'9' | b'_' | 0x80.. => RUN | WORD | OTHER,
+            b'.' | b'-' => RUN | OTHER,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    class
+};
+
 fn is_run(byte: u8) -> bool {
-    is_word(byte) || matches!(byte, b'.' | b'-')
+    CLASS[usize::from(byte)] & RUN != 0
 }
 
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+    CLASS[usize::from(byte)] & WORD != 0
 }
 
 fn run_end(bytes: &[u8], start: usize, belongs: impl Fn(u8) -> bool) -> usize {

@@ -289,6 +289,9 @@ fn is_request(message: &Message, part: &Part) -> bool {
 
 /// The first characters of a line.
 fn shortened(line: &str) -> &str {
+    if line.len() <= LINE_CHARS {
+        return line;
+    }
     line.char_indices().nth(LINE_CHARS).map_or(line, |(end, _)| &line[..end])
 }
 

@@ -90,6 +90,9 @@ impl Ladder {
     }
 
     fn climb_rung(&self, draft: &mut Draft<'_>, units: &[&Unit], rung: Rung, target: Millitokens) {
+        if units.is_empty() {
+            return;
+        }
         let sight = draft.sight;
         let later = if rung == Rung::Superseded { Later::of(sight) } else { Later::default() };
         let indices = || units.iter().flat_map(|unit| unit.range.clone());
