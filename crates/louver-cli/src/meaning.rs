@@ -9,7 +9,9 @@ use louver_replay::{DEFAULT_POLICIES, Options};
 use std::path::{Path, PathBuf};
 
 /// The policy that decides where nobody names one.
-const DEFAULT_POLICY: &str = "messages";
+const DEFAULT_POLICY: &str = "ladder";
+/// The one that decides where nobody names one and flags or file are about messages.
+const MESSAGE_POLICY: &str = "messages";
 
 /// A command that can be run.
 #[derive(Debug)]
@@ -185,11 +187,15 @@ fn output(typed: typed::Output) -> Option<PathBuf> {
 
 /// Flags beat the configuration, which beats the defaults.
 fn window(typed: typed::Window, config: Option<&Config>) -> anyhow::Result<WindowChoice> {
-    let configured_policy = config.and_then(|config| config.policy.as_deref());
+    let has_message_flags =
+        typed.max_messages.is_some() || typed.preserve_first.is_some() || typed.preserve_last.is_some();
+    let implied = has_message_flags.then_some(MESSAGE_POLICY);
+    let wanted = config.and_then(Config::wanted_policy).or(implied);
     let policy = match typed.policy {
         Some(row) => row,
-        None => Row::find(configured_policy.unwrap_or(DEFAULT_POLICY))?,
+        None => Row::find(wanted.unwrap_or(DEFAULT_POLICY))?,
     };
+    let is_default = typed.policy.is_none() && wanted.is_none();
     let idle_flags = idle_flags(policy, &typed);
     let mut messages = config.map(Config::messages).unwrap_or_default();
     let mut tokens = config.map(Config::tokens).unwrap_or_default();
@@ -200,8 +206,11 @@ fn window(typed: typed::Window, config: Option<&Config>) -> anyhow::Result<Windo
     tokens.current_profile_id = typed.profile.or(tokens.current_profile_id);
     Ok(WindowChoice {
         policy,
+        // A list of messages alone does not say how large the window is; then the message window has to do.
+        without_window: if is_default { Row::find(MESSAGE_POLICY)? } else { policy },
         messages,
         tokens,
+        ladder: config.map(|config| config.ladder.to_engine()).unwrap_or_default(),
         model: typed.model,
         configured_model: config.and_then(|config| config.provider.as_ref()?.model.clone()),
         context_window: typed.context_window.or(config.and_then(|config| config.context.context_window)),
@@ -296,9 +305,23 @@ context: {condensing_provider: {type: anthropic-api, model: claude-haiku-4-5}}";
     }
 
     #[test]
+    fn the_ladder_decides_unless_something_else_is_asked_for() {
+        let policies = |arguments, config| {
+            let window = trim(arguments, config).window;
+            [window.policy.name, window.without_window.name]
+        };
+        assert_eq!(policies("", ""), ["ladder", "messages"]);
+        assert_eq!(policies("--max-messages 3", ""), ["messages", "messages"]);
+        assert_eq!(policies("", "execution: {max_conversation_messages: 3}"), ["messages", "messages"]);
+        assert_eq!(policies("--policy tokens", ""), ["tokens", "tokens"]);
+        assert_eq!(policies("", "policy: ladder-lean"), ["ladder-lean", "ladder-lean"]);
+    }
+
+    #[test]
     fn flags_without_effect_are_known() {
         assert_eq!(trim("--policy tokens --max-messages 3", "").window.idle_flags, ["--max-messages"]);
-        assert_eq!(trim("--context-window 9", "").window.idle_flags, ["--context-window"]);
+        assert_eq!(trim("--policy messages --context-window 9", "").window.idle_flags, ["--context-window"]);
+        assert!(trim("--context-window 9", "").window.idle_flags.is_empty());
         assert!(trim("--policy both --context-window 9 --preserve-first 1", "").window.idle_flags.is_empty());
     }
 }

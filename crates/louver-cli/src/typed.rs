@@ -390,7 +390,7 @@ pub(crate) struct Output {
 /// What decides about messages.
 #[derive(Debug, Args)]
 pub(crate) struct Window {
-    /// How to decide what stays [default: messages]
+    /// How to decide what stays [default: ladder; messages where no context window is known or flags are about messages]
     #[arg(long, value_name = "NAME", value_parser = policy_parser(), help_heading = "Policy")]
     pub(crate) policy: Option<&'static Row>,
 

@@ -3,7 +3,7 @@
 use anyhow::{anyhow, bail};
 use louver::budget::{ANTHROPIC_DEFAULT_MAX_TOKENS, Budget};
 use louver::catalog::{Catalog, Model};
-use louver::policy::{MessagesConfig, Row, Settings, TokensConfig};
+use louver::policy::{Economy, LadderConfig, MessagesConfig, Row, Settings, TokensConfig};
 use louver::tokens::{Counter, CounterChoice};
 use louver::wire::Body;
 use std::borrow::Cow;
@@ -13,8 +13,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) struct WindowChoice {
     pub(crate) policy: &'static Row,
+    /// The policy where no context window is known.
+    pub(crate) without_window: &'static Row,
     pub(crate) messages: MessagesConfig,
     pub(crate) tokens: TokensConfig,
+    pub(crate) ladder: LadderConfig,
     /// What `--model` says; it beats the input's own.
     pub(crate) model: Option<String>,
     /// What the configuration says; the input's own beats it.
@@ -32,6 +35,7 @@ pub(crate) struct Window {
     pub(crate) policy: &'static Row,
     pub(crate) messages: MessagesConfig,
     pub(crate) tokens: TokensConfig,
+    pub(crate) ladder: LadderConfig,
     /// The name that was asked for.
     pub(crate) model_name: Option<String>,
     /// What the catalogue knows of it.
@@ -70,12 +74,14 @@ impl WindowChoice {
             warnings.push(format!("model `{name}` is not in the catalogue: four characters count as one token"));
         }
         let model = found.map(|found| found.model);
+        let limit = self.limit(body, model.as_deref());
         Ok(Window {
-            policy: self.policy,
+            policy: if limit.is_some() { self.policy } else { self.without_window },
             messages: self.messages,
             tokens: self.tokens.clone(),
+            ladder: self.ladder.clone(),
             model_name: name.map(str::to_owned),
-            limit: self.limit(body, model.as_deref()),
+            limit,
             counter: self.counter.resolve(model.as_deref()),
             model,
             warnings,
@@ -121,7 +127,14 @@ impl Window {
             (true, Some(limit)) => Some(limit.budget()?),
             (true, None) => return Err(self.no_budget()),
         };
-        Ok(Settings { messages: self.messages, tokens: self.tokens.clone(), budget, ..Settings::default() })
+        Ok(Settings {
+            messages: self.messages,
+            tokens: self.tokens.clone(),
+            ladder: self.ladder.clone(),
+            economy: self.model.as_deref().map(Economy::of_model).unwrap_or_default(),
+            budget,
+            ..Settings::default()
+        })
     }
 
     fn no_budget(&self) -> anyhow::Error {

@@ -3,7 +3,7 @@
 use crate::catalog::{Model, ThinkingBinding};
 use crate::count::count_overhead;
 use crate::plan::Overflow;
-use crate::policy::{Row, Settings, SettingsError};
+use crate::policy::{Account, Row, Settings, SettingsError};
 use crate::report::{Action, Report};
 use crate::tokens::Counter;
 use crate::window::{ConversationWindow, Log, WindowConfig};
@@ -30,6 +30,8 @@ pub struct Trimmed {
     pub json: String,
     /// What was done.
     pub report: Report,
+    /// What was spent and weighed, where the policy decides by price.
+    pub account: Option<Account>,
 }
 
 /// Why trimming did not.
@@ -98,7 +100,7 @@ pub fn trim(body: &Body, options: TrimOptions<'_>) -> Result<Trimmed, TrimError>
             body.render(window.view().iter().map(|sent| (sent.origin.index(), sent.message.raw())))
         }
     };
-    Ok(Trimmed { json, report })
+    Ok(Trimmed { json, report, account: window.account() })
 }
 
 type Fitted = (ConversationWindow, Result<crate::window::Fit, Overflow>);
@@ -117,7 +119,7 @@ fn untouched(body: &Body, config: WindowConfig, mut warnings: Vec<String>) -> Re
     let (window, _) = ConversationWindow::rebuild(config, Log { messages, events: Vec::new() })?;
     let tokens = window.tokens();
     let fit = crate::window::Fit { tokens_before: tokens, tokens_after: tokens, warnings, ..Default::default() };
-    Ok(Trimmed { json: body.text().to_owned(), report: Report::new(&policy, &window, &fit) })
+    Ok(Trimmed { json: body.text().to_owned(), report: Report::new(&policy, &window, &fit), account: None })
 }
 
 fn body_warnings(body: &Body) -> Vec<String> {

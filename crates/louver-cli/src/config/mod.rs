@@ -4,17 +4,20 @@
 //! |---|---|
 //! | `tree.rs` | what does the file say, and on which line? |
 //! | `walk.rs` | does it say it in the right words? |
-//! | `walk_tools.rs` | the same for the block `tools` |
+//! | `walk_ladder.rs`, `walk_tools.rs` | the same for the blocks `ladder` and `tools` |
 //! | `problem.rs` | what is wrong, where? |
 //! | `schema.rs` | how does an editor know? |
 
+mod ladder;
 mod problem;
 mod schema;
 mod tools;
 mod tree;
 mod walk;
+mod walk_ladder;
 mod walk_tools;
 
+pub use ladder::Ladder;
 pub use problem::{Problem, Problems};
 pub use schema::schema;
 pub use tools::{McpServer, Tools};
@@ -33,7 +36,8 @@ const MAX_BYTES: u64 = 1_000_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema)]
 #[schemars(deny_unknown_fields, default, title = "Louver configuration")]
 pub struct Config {
-    /// How to decide what stays: a message cap, a token window, or the cap first and the token window on the result.
+    /// How to decide what stays. If nothing is said, `messages` where the file has keys of the message or token window,
+    /// else `ladder`.
     #[schemars(extend("enum" = schema::policy_names()))]
     pub policy: Option<String>,
     /// The API to talk to.
@@ -42,6 +46,8 @@ pub struct Config {
     pub execution: Execution,
     /// The token window.
     pub context: Context,
+    /// The ladder.
+    pub ladder: Ladder,
     /// What the model may use besides the built-in tools.
     pub tools: Tools,
     /// The profile in use: its threshold in `context.profile_thresholds` counts.
@@ -250,6 +256,16 @@ impl Config {
     pub fn parse(text: &str) -> Result<Checked, Vec<Problem>> {
         let tree = tree::parse(text).map_err(|problem| vec![problem])?;
         walk::walk(&tree)
+    }
+
+    /// The policy that the file asks for: by its name, or else by having keys that only the older windows look at.
+    #[must_use]
+    pub fn wanted_policy(&self) -> Option<&str> {
+        let has_message_keys = self.execution.max_conversation_messages.is_some()
+            || self.execution.conversation != Conversation::default();
+        let context = Context { context_window: None, condensing_provider: None, ..self.context.clone() };
+        let has_old_keys = has_message_keys || context != Context::default() || self.profile.is_some();
+        self.policy.as_deref().or(has_old_keys.then_some("messages"))
     }
 
     /// The settings of the message window; the full block wins over the shorthand.

@@ -1,5 +1,5 @@
 use super::{Config, McpServer, Problem, ProviderKind, Wire, schema};
-use louver::policy::{MessagesConfig, TokensConfig};
+use louver::policy::{MessagesConfig, Rung, TokensConfig};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -66,7 +66,7 @@ fn the_schema_and_the_walker_know_the_same_keys() {
     let mut keys = BTreeSet::new();
     collect_keys(&schema(), &mut keys);
     let said = problems(
-        "q: 1\nprovider: {type: sandbox, q: 1}\nexecution: {q: 1, conversation: {q: 1}}\ncontext: {q: 1}\ntools: {q: 1, mcp_servers: {a: {q: 1}}}",
+        "q: 1\nprovider: {type: sandbox, q: 1}\nexecution: {q: 1, conversation: {q: 1}}\ncontext: {q: 1}\nladder: {q: 1}\ntools: {q: 1, mcp_servers: {a: {q: 1}}}",
     );
     let listed = said.iter().filter_map(|line| line.split_once("expected ")).flat_map(|(_, keys)| keys.split(", "));
     assert_eq!(listed.map(str::to_owned).collect::<BTreeSet<_>>(), keys);
@@ -80,6 +80,24 @@ fn the_full_block_wins_over_the_shorthand() {
     assert_eq!(both.max_messages, 9);
     let beside = parse("execution: {max_conversation_messages: 7, conversation: {preserve_last_n: 2}}").messages();
     assert_eq!((beside.max_messages, beside.preserve_last_n), (7, 2));
+}
+
+#[test]
+fn a_file_with_keys_of_the_older_windows_wants_the_message_window() {
+    assert_eq!(parse("execution: {max_conversation_messages: 7}").wanted_policy(), Some("messages"));
+    assert_eq!(parse("context: {auto_condense_context: true}").wanted_policy(), Some("messages"));
+    assert_eq!(parse("policy: both\nexecution: {max_conversation_messages: 7}").wanted_policy(), Some("both"));
+    assert_eq!(parse("context: {context_window: 9000}\nladder: {target: 5}").wanted_policy(), None);
+}
+
+#[test]
+fn the_ladder_is_told_what_the_file_says() {
+    let ladder = parse("ladder: {keep_recent_tokens: 5, target: 6, rungs: [cleared], pin: [KEEP]}").ladder.to_engine();
+    assert_eq!((ladder.keep_recent_tokens, ladder.target_tokens, ladder.ledger_tokens), (Some(5), Some(6), None));
+    assert_eq!(ladder.rungs.into_iter().collect::<Vec<_>>(), [Rung::Cleared]);
+    assert_eq!(ladder.pin, ["KEEP"]);
+    let said = problems("ladder: {rungs: [top], pin: ['']}");
+    assert!(said[0].contains("ladder.pin[0]") && said[1].contains("ladder.rungs[0]"), "{said:?}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 /// Every key of the top level.
-const TOP: &[&str] = &["policy", "provider", "execution", "context", "tools", "profile"];
+const TOP: &[&str] = &["policy", "provider", "execution", "context", "ladder", "tools", "profile"];
 /// Every key of a provider.
 const PROVIDER: &[&str] = &["type", "wire", "model", "base_url", "api_key_env"];
 /// Every key of `execution`.
@@ -78,6 +78,7 @@ impl Walk {
             provider: self.provider(&top, "provider"),
             execution: self.execution(&top),
             context: self.context(&top),
+            ladder: self.ladder(&top),
             tools: self.tools(&top),
             profile: self.text(&top, "profile"),
         }
@@ -233,7 +234,7 @@ impl Walk {
     }
 
     /// A number; `null` is as good as leaving the key out.
-    fn optional(&mut self, block: &Block<'_>, key: &str, range: RangeInclusive<u64>) -> Option<u64> {
+    pub(super) fn optional(&mut self, block: &Block<'_>, key: &str, range: RangeInclusive<u64>) -> Option<u64> {
         let is_null = block.get(key).is_some_and(|node| node.value == Value::Null);
         if is_null { None } else { self.whole(block, key, range) }
     }

@@ -79,7 +79,7 @@ impl Walk {
 
     /// A list of texts, each with what is wrong with it. They are not repeated in errors: some may be secrets in the wrong
     /// place.
-    fn texts(
+    pub(super) fn texts(
         &mut self,
         block: &Block<'_>,
         key: &str,

@@ -14,11 +14,18 @@ pub(super) fn pins(window: &Window, units: &[Range<usize>], body: &Body) -> Vec<
         "both" => (first.min(1), messages),
         "newest" => (instructions(body), messages),
         "everything" | "mask" | "clear-tools" => (messages, messages),
+        name if is_ladder(name) => (instructions(body) + 1, messages),
         _ => (1, messages),
     };
     let mut pins = vec![false; messages];
     for unit in units.iter().filter(|unit| unit.start < head || unit.end > tail) {
         pins[unit.clone()].fill(true);
+    }
+    if is_ladder(window.policy.name) {
+        let latest = latest_request(body);
+        for unit in units.iter().filter(|unit| latest.is_some_and(|index| unit.contains(&index))) {
+            pins[unit.clone()].fill(true);
+        }
     }
     pins
 }
@@ -30,8 +37,18 @@ pub(super) fn spoken(window: &Window) -> String {
         "messages" => format!("first {first}, last {last}"),
         "newest" => "system messages at the start".to_owned(),
         "everything" | "mask" | "clear-tools" => "all".to_owned(),
+        name if is_ladder(name) => "first and latest request".to_owned(),
         _ => "first message".to_owned(),
     }
+}
+
+fn is_ladder(name: &str) -> bool {
+    name.starts_with("ladder")
+}
+
+/// The last message in which the user says something, tool results apart.
+fn latest_request(body: &Body) -> Option<usize> {
+    body.messages().iter().rposition(|message| message.shape().is_request())
 }
 
 fn instructions(body: &Body) -> usize {

@@ -1,18 +1,24 @@
 //! `trim --explain`: a decision in plain words.
 
+use super::money::reasons;
 use crate::printer::{grouped, plural};
 use crate::window::{Window, counts_messages};
 use louver::plan::Trigger;
 use louver::report::{Action, Report};
 use louver::tokens::Counter;
+use louver::trim::Trimmed;
 use louver::unit::units_of;
 use louver::wire::Body;
 
 /// One paragraph: what it is, which limits hold, why something was cut or not, what was left out.
-pub(super) fn explain(body: &Body, window: &Window, report: &Report) -> anyhow::Result<String> {
+pub(super) fn explain(body: &Body, window: &Window, trimmed: &Trimmed) -> anyhow::Result<String> {
+    let report = &trimmed.report;
     let mut sentences = vec![history(body, window, report)];
     sentences.extend(limits(window));
-    sentences.push(reason(window, report));
+    match &trimmed.account {
+        Some(account) => sentences.extend(reasons(account, report.trigger, window.model.as_deref())),
+        None => sentences.push(reason(window, report)),
+    }
     sentences.extend(left_out(report));
     Ok(sentences.join(" "))
 }

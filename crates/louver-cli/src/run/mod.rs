@@ -9,6 +9,7 @@ mod interrupt;
 mod live_line;
 mod mcp_servers;
 mod models;
+mod money;
 mod repair;
 mod replay;
 mod sandbox;

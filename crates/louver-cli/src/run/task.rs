@@ -121,9 +121,10 @@ pub(super) fn tools(root: &Path, allow: &[String]) -> anyhow::Result<ToolSet> {
 /// What the configuration says of the window.
 pub(super) fn options(model: &str, config: &Config) -> anyhow::Result<ExecuteOptions> {
     let mut options = ExecuteOptions::new(model);
-    if let Some(policy) = &config.policy {
-        options.window.policy.clone_from(policy);
-    }
+    let knows_window = config.context.context_window.is_some() || options.window.context_window(model).is_some();
+    let default = if knows_window { "ladder" } else { "messages" };
+    options.window.policy = config.wanted_policy().unwrap_or(default).to_owned();
+    options.window.settings.ladder = config.ladder.to_engine();
     options.window.settings.messages = config.messages();
     options.window.settings.tokens = config.tokens();
     options.window.custom_condensing_prompt.clone_from(&config.context.custom_condensing_prompt);

@@ -29,7 +29,7 @@ pub(super) fn run(job: &Trim, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     }
     shell.printer.note(&summary(report));
     if job.explain {
-        shell.printer.answer(&explain(&body, &window, report)?);
+        shell.printer.answer(&explain(&body, &window, &trimmed)?);
     }
     Ok(Exit::Done)
 }

@@ -22,7 +22,7 @@ fn no_line_is_wider_than_a_hundred_columns() {
 
 #[test]
 fn data_and_table_agree() {
-    let survey = json(louver("inspect examples/agent.json --json").done());
+    let survey = json(louver("inspect examples/agent.json --policy messages --json").done());
     let messages = survey["messages"].as_array().unwrap();
     assert_eq!(messages.len(), 60);
     assert_eq!(messages[59]["cumulative_tokens"], survey["total_tokens"]);
@@ -36,6 +36,9 @@ fn data_and_table_agree() {
     }
     let pinned: Vec<usize> = (0..60).filter(|index| messages[*index]["pinned"] == true).collect();
     assert_eq!(pinned, [0].into_iter().chain(39..60).collect::<Vec<_>>());
+    let survey = json(louver("inspect examples/agent.json --json").done());
+    let pinned: Vec<usize> = (0..60).filter(|index| survey["messages"][*index]["pinned"] == true).collect();
+    assert_eq!(pinned, [0, 52], "first and latest request");
     assert_eq!((&messages[1]["unit"], &messages[2]["unit"]), (&serde_json::json!(1), &serde_json::json!(1)));
 }
 

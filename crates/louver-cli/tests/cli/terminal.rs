@@ -76,6 +76,6 @@ fn a_run_is_one_live_line_that_is_gone_at_the_end() {
     let drawn: Vec<&str> = stderr.split("\r\u{1b}[K").filter(|text| text.starts_with("iteration ")).collect();
     assert!(drawn.iter().all(|line| line.width() < 100 && !line.contains('\n')), "{drawn:?}");
     let last = drawn.last().unwrap();
-    assert!(last.contains("/100 messages") && last.contains("k tokens") && last.contains('$'), "{last}");
+    assert!(last.contains(" messages") && last.contains("k/200k tokens") && last.contains('$'), "{last}");
     assert!(!stderr.ends_with(last), "{stderr}");
 }

@@ -143,6 +143,12 @@ impl Shape {
         self.role == Role::Assistant
     }
 
+    /// Whether the user says something here, tool results apart.
+    #[must_use]
+    pub fn is_request(&self) -> bool {
+        self.role == Role::User && self.parts.iter().any(|part| part.kind == PartKind::Text && !part.nested)
+    }
+
     /// The parts of one kind, nested ones included.
     pub fn parts_of(&self, kind: PartKind) -> impl Iterator<Item = &Part> {
         self.parts.iter().filter(move |part| part.kind == kind)

@@ -4,7 +4,7 @@ use louver::plan::{Bound, Overflow};
 use louver::policy::Row;
 use louver::unit::units_of;
 use louver::window::{ConversationWindow, Log, Origin, WindowConfig};
-use louver::wire::{Format, History, Message, Part, PartKind, Role};
+use louver::wire::{Format, History, Message};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -100,11 +100,7 @@ fn pins_stay(window: &ConversationWindow, config: &WindowConfig, log: &[Arc<Mess
 }
 
 fn first_and_latest_request(log: &[Arc<Message>]) -> Vec<usize> {
-    let is_request = |message: &Message| {
-        let is_text = |part: &Part| part.kind == PartKind::Text && !part.nested;
-        message.shape().role == Role::User && message.shape().parts.iter().any(is_text)
-    };
-    let latest = log.iter().rposition(|message| is_request(message));
+    let latest = log.iter().rposition(|message| message.shape().is_request());
     (0..log.len().min(1)).chain(latest).collect()
 }
 

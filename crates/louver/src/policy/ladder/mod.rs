@@ -23,7 +23,7 @@ use crate::plan::{Bound, Overflow, Plan, Trigger};
 use crate::sight::Sight;
 use crate::tokens::{Factor, Millitokens};
 use crate::unit::Unit;
-use crate::wire::{PartKind, Role};
+use crate::wire::Role;
 use config::Marks;
 use economy::{Books, Offer};
 use ledger::Ledger;
@@ -159,14 +159,12 @@ impl Ladder {
             let amount = sight.amount(index..index + 1);
             self.sums.push(amount.thousandths(), cap, rungs::cleared_amount(sight, index).thousandths());
             let shape = sight.message(index).shape();
-            let is_request =
-                shape.role == Role::User && shape.parts.iter().any(|part| part.kind == PartKind::Text && !part.nested);
-            if is_request {
+            if shape.is_request() {
                 self.latest_request = Some(index);
             }
             if !self.is_head_closed {
                 let is_instruction = matches!(shape.role, Role::System | Role::Developer);
-                self.is_head_closed = is_request || !is_instruction;
+                self.is_head_closed = !is_instruction;
                 self.head_end = index + 1;
             }
         }
