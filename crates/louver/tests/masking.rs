@@ -11,7 +11,9 @@ const CALLS: &str = r#"{"role":"assistant","content":[
 
 fn results() -> String {
     let block = |id: &str| {
-        let text = format!(r#"{{"type":"text","text":"a long result of {id} that is worth a placeholder"}}"#);
+        let text = format!(
+            r#"{{"type":"text","text":"a long result of {id} that is worth a placeholder because it says a lot more than that"}}"#
+        );
         format!(r#"{{"type":"tool_result","tool_use_id":"{id}","content":[{text},{text}]}}"#)
     };
     format!(r#"{{"role":"user","content":[{},{},{}]}}"#, block("a"), block("b"), block("c"))

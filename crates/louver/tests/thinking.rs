@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking and says what it skips")]
 
 use louver::catalog::{Catalog, ThinkingBinding};
-use louver::policy::Settings;
+use louver::policy::{ObservationsConfig, Settings};
 use louver::tokens::Chars4;
 use louver::trim::{TrimOptions, Trimmed, trim};
 use louver::wire::Body;
@@ -46,6 +46,19 @@ fn a_model_that_binds_thinking_gets_none_behind_a_cut() {
     assert!(trimmed.json.contains("\"toolu_5\""), "the calls stay");
     let body = Body::parse(&trimmed.json, None).unwrap();
     assert_eq!(louver::legality::check(&body), [], "a message of thinking alone is not left empty");
+}
+
+#[test]
+fn thinking_behind_a_message_that_was_changed_goes_as_well() {
+    let model = "claude-sonnet-5-5";
+    let long = history(model).text().replace(r#""content":"ok""#, &format!(r#""content":"{}""#, "long ".repeat(60)));
+    let body = Body::parse(&long, None).unwrap();
+    let found = Catalog::builtin().find(model).unwrap();
+    let settings = Settings { mask: ObservationsConfig { keep: 2, ..ObservationsConfig::MASK }, ..Settings::default() };
+    let options = TrimOptions { policy: "mask", settings, counter: Arc::new(Chars4), model: Some(&found.model) };
+    let trimmed = trim(&body, options).unwrap();
+    assert!(trimmed.report.evicted.is_empty() && trimmed.json.contains("[Old tool result cleared]"));
+    assert!(!trimmed.json.contains("\"thinking\""), "{}", trimmed.json);
 }
 
 #[test]

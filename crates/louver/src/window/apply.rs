@@ -42,7 +42,8 @@ impl ConversationWindow {
         self.head_end = self.head_end.max(plan.head_end);
         let mut evicted = self.evict(&plan.evict);
         let mut edited = self.edit(&plan.edits);
-        if !evicted.is_empty() {
+        let changes_prefix = edited.iter().any(|index| self.latest_thinking.is_some_and(|latest| *index < latest));
+        if !evicted.is_empty() || changes_prefix {
             edited.extend(self.strip_bound_thinking());
         }
         edited.sort_unstable();
@@ -177,8 +178,8 @@ impl ConversationWindow {
         edited
     }
 
-    /// On models that bind thinking to its exact prefix, all thinking behind a cut has to go. Every message is looked
-    /// at once.
+    /// On models that bind thinking to its exact prefix, all thinking behind a change has to go. Every message is
+    /// looked at once.
     fn strip_bound_thinking(&mut self) -> Vec<usize> {
         if self.config.thinking != ThinkingBinding::Prefix {
             return Vec::new();

@@ -18,7 +18,7 @@ use crate::policy::{Account, Policy, Row, Settings, SettingsError};
 use crate::sight::Sight;
 use crate::tokens::{Calibration, Counter, Millitokens};
 use crate::unit::{Place, Unit, UnitTracker};
-use crate::wire::{Format, Message, Role};
+use crate::wire::{Format, Message, PartKind, Role};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -116,6 +116,8 @@ pub struct ConversationWindow {
     events: Vec<(usize, Event)>,
     /// Thinking before this index is gone already.
     thinking_stripped: usize,
+    /// The newest message that came with thinking.
+    latest_thinking: Option<usize>,
     head_end: usize,
     /// What one marker costs.
     marker: Millitokens,
@@ -208,6 +210,7 @@ impl ConversationWindow {
             logged: Millitokens::ZERO,
             events: Vec::new(),
             thinking_stripped: 0,
+            latest_thinking: None,
             head_end: 0,
             is_cold: false,
             fitted_at: None,
@@ -230,6 +233,9 @@ impl ConversationWindow {
         self.kept.amount += amount;
         self.logged += amount;
         self.kept.estimate_chars += message.shape().estimate_chars;
+        if message.shape().parts_of(PartKind::Thinking).next().is_some() {
+            self.latest_thinking = Some(index);
+        }
         self.entries.push(Entry { message, edited: None, amount, is_evicted: false });
         match place {
             Place::Opens => self.units.push_back(Unit::single(index)),

@@ -143,11 +143,11 @@ impl Ladder {
 
     /// Why a cut is to be made now, if one is.
     fn trigger(&self, sight: &Sight<'_>) -> Option<Trigger> {
-        if self.books.is_due(&self.economy, sight.total()) {
-            return Some(Trigger::PaysOff);
-        }
         if sight.is_cold() && self.books.is_worth_a_free_cut() {
             return Some(Trigger::ColdCache);
+        }
+        if self.books.is_due(&self.economy, sight.total()) {
+            return Some(Trigger::PaysOff);
         }
         self.is_forced(sight).then_some(Trigger::TokenLimit)
     }

@@ -121,7 +121,7 @@ impl Ladder {
         let Place { index, unit, message } = place;
         match rung {
             Rung::Superseded if part.kind == PartKind::ToolResult => {
-                let survivor = later.survivor(unit, message, part).filter(|survivor| *survivor > index)?;
+                let survivor = later.survivor(place, part)?;
                 Some(Change::Stub(superseded(index, survivor)))
             }
             Rung::Clipped if is_output(part) && part.chars > CLIP_CHARS => {
@@ -250,10 +250,12 @@ impl Later {
         later
     }
 
-    /// The last message that says the same, or that answers the same question.
-    fn survivor(&self, unit: &[&Message], message: &Message, part: &Part) -> Option<usize> {
-        let same_words = self.words.get(&*message.text_of(part)).copied();
-        same_words.or_else(|| self.calls.get(&asked(unit, message, part)?).copied())
+    /// The last message behind this one that says the same, or that answers the same question.
+    fn survivor(&self, place: Place<'_>, part: &Part) -> Option<usize> {
+        let is_later = |index: &usize| *index > place.index;
+        let same_words = self.words.get(&*place.message.text_of(part)).copied().filter(is_later);
+        let same_call = || self.calls.get(&asked(place.unit, place.message, part)?).copied().filter(is_later);
+        same_words.or_else(same_call)
     }
 }
 

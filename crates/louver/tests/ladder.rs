@@ -1,0 +1,207 @@
+//! The ladder, rung by rung.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use louver::budget::Budget;
+use louver::plan::Trigger;
+use louver::policy::{Economy, Rung};
+use louver::tokens::Factor;
+use louver::window::{ConversationWindow, Fit, Log, SyntheticKind, WindowConfig};
+use louver::wire::{Format, Message};
+use serde_json::{Value, json};
+
+/// A window that is cut when it is full and not before, because reading costs nothing.
+fn config(context_window: u64) -> WindowConfig {
+    let mut config = WindowConfig::new(Format::OpenAiChat, "ladder");
+    config.settings.budget = Some(Budget::new(context_window, Some(1)).unwrap());
+    config.settings.economy = Economy { read: Factor::from_thousandths(0), ..Economy::default() };
+    config.settings.ladder.keep_recent_tokens = Some(100);
+    config
+}
+
+fn push(window: &mut ConversationWindow, message: &Value) {
+    window.push(Message::parse(Format::OpenAiChat, &message.to_string()).unwrap());
+}
+
+/// A call and its result.
+fn turn(window: &mut ConversationWindow, number: usize, path: &str, result: &str) {
+    let arguments = json!({ "path": path }).to_string();
+    let function = json!({ "name": "read_file", "arguments": arguments });
+    let call = json!({ "id": format!("c{number}"), "type": "function", "function": function });
+    push(window, &json!({ "role": "assistant", "content": null, "tool_calls": [call] }));
+    push(window, &json!({ "role": "tool", "tool_call_id": format!("c{number}"), "content": result }));
+}
+
+fn started(config: WindowConfig) -> ConversationWindow {
+    let mut window = ConversationWindow::new(config).unwrap();
+    push(&mut window, &json!({ "role": "system", "content": "Be brief." }));
+    push(&mut window, &json!({ "role": "user", "content": "Mend src/lib.rs." }));
+    window
+}
+
+fn sent(window: &ConversationWindow) -> Vec<String> {
+    window.view().iter().map(|sent| sent.message.raw().to_owned()).collect()
+}
+
+fn ledger(window: &ConversationWindow) -> Option<String> {
+    let mut ours =
+        window.view().iter().filter(|sent| sent.origin == louver::window::Origin::Synthetic(SyntheticKind::Ledger));
+    ours.next().map(|sent| sent.message.raw().to_owned())
+}
+
+/// Turns until the window was cut.
+fn until_cut(window: &mut ConversationWindow, result: &str) -> (usize, Fit) {
+    for number in 0..1_000 {
+        turn(window, number, &format!("src/file_{number}.rs"), result);
+        let fit = window.fit().unwrap();
+        if fit.is_cut() {
+            return (number, fit);
+        }
+    }
+    panic!("never cut");
+}
+
+#[test]
+fn what_leaves_is_written_down_and_can_be_had_back() {
+    let mut window = started(config(4_000));
+    let (last, fit) = until_cut(&mut window, &"some output of the tool\n".repeat(20));
+    assert_eq!(fit.trigger, Some(Trigger::TokenLimit));
+    let ledger = ledger(&window).unwrap();
+    assert!(ledger.contains("[Conversation Ledger]") && ledger.contains("[louver:2-"), "{ledger}");
+    assert!(ledger.contains("src/file_3.rs"), "{ledger}");
+    assert!(!ledger.contains(&format!("src/file_{last}.rs")), "what still stands needs no place: {ledger}");
+    let texts = sent(&window);
+    assert!(texts[0].contains("Be brief.") && texts[1].contains("Mend src/lib.rs."));
+    assert!(window.evicted().any(|(index, message)| index == 3 && message.raw().contains("some output")));
+}
+
+#[test]
+fn the_ledger_keeps_its_bound_from_cut_to_cut() {
+    let mut config = config(6_000);
+    config.settings.ladder.ledger_tokens = Some(200);
+    let mut window = started(config);
+    for number in 0..300 {
+        turn(
+            &mut window,
+            number,
+            &format!("src/module_{number}/name_{number}.rs"),
+            &format!("value_{number} = 1\n").repeat(9),
+        );
+        window.fit().unwrap();
+        if let Some(ledger) = ledger(&window) {
+            assert!(ledger.len() / 4 < 230, "{}", ledger.len());
+        }
+    }
+    assert!(ledger(&window).is_some());
+}
+
+#[test]
+fn the_latest_request_and_pinned_texts_stay() {
+    let mut config = config(4_000);
+    config.settings.ladder.pin = vec!["KEEP THIS".to_owned()];
+    let mut window = started(config);
+    push(&mut window, &json!({ "role": "assistant", "content": "KEEP THIS in mind." }));
+    push(&mut window, &json!({ "role": "user", "content": "And mend src/main.rs, too." }));
+    until_cut(&mut window, &"some output of the tool\n".repeat(20));
+    let texts = sent(&window).join("\n");
+    assert!(texts.contains("KEEP THIS in mind.") && texts.contains("And mend src/main.rs, too."), "{texts}");
+}
+
+#[test]
+fn without_folding_results_become_stubs_and_own_words_stay() {
+    let mut config = config(4_000);
+    config.settings.ladder.rungs = [Rung::Superseded, Rung::Cleared].into();
+    let mut window = started(config);
+    turn(&mut window, 900, "src/same.rs", &"the first reading ".repeat(30));
+    turn(&mut window, 901, "src/same.rs", &"the second reading ".repeat(30));
+    let (_, fit) = until_cut(&mut window, &"some output of the tool\n".repeat(20));
+    assert!(fit.evicted.is_empty(), "{fit:?}");
+    let texts = sent(&window);
+    assert!(texts[3].contains("[louver:3] superseded by [louver:5]"), "{}", texts[3]);
+    assert!(texts[5].contains("[louver:5] read_file(") && texts[5].contains("said 570 characters"), "{}", texts[5]);
+    assert!(texts[4].contains("src/same.rs"), "the call stays");
+}
+
+#[test]
+fn large_results_are_clipped_as_they_arrive_and_errors_stay_readable() {
+    let mut config = config(100_000);
+    config.settings.ladder.shrink_on_arrival_tokens = Some(500);
+    let mut window = started(config);
+    let output = format!("start\n{}error: no such table\n{}end", "ok\n".repeat(1_000), "ok\n".repeat(1_000));
+    turn(&mut window, 0, "log", &output);
+    window.fit().unwrap();
+    let first = sent(&window);
+    assert!(first[3].contains("characters left out") && first[3].contains("error: no such table"), "{}", first[3]);
+    assert!(first[3].len() < 2_000);
+    turn(&mut window, 1, "log", "fine");
+    assert!(!window.fit().unwrap().is_cut(), "once sent it stays as it is");
+    assert_eq!(sent(&window)[..4], first[..4]);
+}
+
+/// A conversation that grows by about 500 tokens a request, at usual prices.
+fn grown(turns: usize, cold_at: Option<usize>) -> (ConversationWindow, Vec<(usize, Trigger)>) {
+    let mut config = config(200_000);
+    config.settings.economy = Economy::default();
+    config.settings.ladder.keep_recent_tokens = None;
+    let mut window = started(config);
+    let mut cuts = Vec::new();
+    for number in 0..turns {
+        turn(&mut window, number, &format!("src/file_{number}.rs"), &format!("line_{number} of output\n").repeat(100));
+        if cold_at == Some(number) {
+            window.cache_expired();
+        }
+        let fit = window.fit().unwrap();
+        cuts.extend(fit.trigger.map(|trigger| (number, trigger)));
+    }
+    (window, cuts)
+}
+
+#[test]
+fn it_cuts_when_it_pays_off_long_before_the_window_is_full() {
+    let (window, cuts) = grown(120, None);
+    assert!(cuts.iter().all(|(_, trigger)| *trigger == Trigger::PaysOff), "{cuts:?}");
+    assert!(cuts.len() > 1 && window.tokens() < 40_000, "{cuts:?}");
+    let account = window.account().unwrap();
+    assert!(account.spent < account.everything, "{account:?}");
+    assert_eq!(account.cuts as usize, cuts.len());
+}
+
+#[test]
+fn a_cold_cache_is_a_free_cut() {
+    let first = grown(120, None).1[0].0;
+    let early = first - 10;
+    assert_eq!(grown(120, Some(early)).1[0], (early, Trigger::ColdCache));
+}
+
+#[test]
+fn a_window_rebuilt_from_its_log_is_the_same() {
+    let (window, _) = grown(90, Some(40));
+    let mut config = config(200_000);
+    config.settings.economy = Economy::default();
+    config.settings.ladder.keep_recent_tokens = None;
+    let Log { messages, events } = window.log();
+    let (rebuilt, _) = ConversationWindow::rebuild(config, Log { messages, events }).unwrap();
+    assert_eq!(sent(&rebuilt), sent(&window));
+    assert_eq!(rebuilt.account(), window.account());
+}
+
+#[test]
+fn the_bill_never_exceeds_that_of_sending_everything_by_more_than_one_rewrite() {
+    for turns in 1..140 {
+        let (window, _) = grown(turns, None);
+        let account = window.account().unwrap();
+        let excess = account.spent.saturating_sub(account.everything).ceil_tokens();
+        // What stays: the recent tail, a result that straddles it, and the ledger.
+        assert!(excess <= (8_500 + 1_000 + 3_000) * 115 / 100, "{turns} turns: {excess}");
+    }
+}
+
+#[test]
+fn a_summary_is_asked_for_where_condensing_is_on() {
+    let mut config = config(4_000);
+    config.settings.messages.summarize_on_trim = true;
+    let mut window = started(config);
+    push(&mut window, &json!({ "role": "assistant", "content": "I looked at src/lib.rs and found the fault." }));
+    let (_, fit) = until_cut(&mut window, &"some output of the tool\n".repeat(20));
+    assert!(fit.job.is_some());
+}
