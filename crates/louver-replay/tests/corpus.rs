@@ -32,7 +32,7 @@ fn assert_lawful(report: &Report) {
             assert!(is_one(row.recall_window) && is_one(row.recall_line), "{}", row.file);
             assert_eq!(row.overflows, row.baseline_overflows);
         }
-        if ["tokens", "newest", "full-cut"].contains(&row.policy.as_str()) {
+        if ["tokens", "newest", "full-cut", "ladder", "ladder-lean", "ladder-careful"].contains(&row.policy.as_str()) {
             assert_eq!(row.overflows, 0, "{} under {}", row.file, row.policy);
         }
     }
@@ -129,6 +129,86 @@ fn the_long_conversations_come_out_as_an_independent_simulation_found() {
     println!("{}", table(&report));
     for figures in &FIGURES {
         compare(figures, report.totals.iter().find(|totals| totals.policy == figures.policy).unwrap());
+    }
+}
+
+/// What a row of the ladder reaches at least, in percent: saving, mention and line recall, and the dearest conversation.
+struct Reached {
+    policy: &'static str,
+    saving: f64,
+    of_bill: f64,
+    dearest: f64,
+    mention: f64,
+    line: f64,
+    line_p10: f64,
+    kept_at_most: f64,
+    regret_at_most: f64,
+}
+
+const REACHED: [Reached; 3] = [
+    Reached {
+        policy: "ladder-lean",
+        saving: 60.0,
+        of_bill: 80.0,
+        dearest: -5.0,
+        mention: 97.0,
+        line: 88.0,
+        line_p10: 75.0,
+        kept_at_most: 30.0,
+        regret_at_most: 1.09,
+    },
+    Reached {
+        policy: "ladder",
+        saving: 45.0,
+        of_bill: 68.0,
+        dearest: -1.0,
+        mention: 98.5,
+        line: 95.0,
+        line_p10: 88.0,
+        kept_at_most: 45.0,
+        regret_at_most: 1.08,
+    },
+    Reached {
+        policy: "ladder-careful",
+        saving: 25.0,
+        of_bill: 60.0,
+        dearest: -5.0,
+        mention: 99.5,
+        line: 98.5,
+        line_p10: 92.0,
+        kept_at_most: 60.0,
+        regret_at_most: 1.09,
+    },
+];
+
+#[test]
+fn the_ladder_reaches_its_figures_on_long_conversations() {
+    let Some(conversations) = conversations(|conversation| conversation.turns().len() >= 100) else {
+        return;
+    };
+    let mut options = Options::of_policies(&REACHED.map(|reached| reached.policy)).unwrap();
+    options.counter = "chars4".parse().unwrap();
+    options.cache_prices = Some("1.25/0.1".parse().unwrap());
+    options.context_window = Some(200_000);
+    let report = replay(&conversations, &options, &|_| {}).unwrap();
+    assert_lawful(&report);
+    println!("{}", table(&report));
+    for reached in &REACHED {
+        let group = &report.totals.iter().find(|totals| totals.policy == reached.policy).unwrap().all;
+        let percent = |value: Option<f64>| value.unwrap() * 100.0;
+        let at_least = [
+            ("saving", percent(group.median_of("saving")), reached.saving),
+            ("of the bill", percent(group.saving_of_bill), reached.of_bill),
+            ("dearest", percent(group.dearest_saving), reached.dearest),
+            ("mention", percent(group.median_of("recall_window")), reached.mention),
+            ("line", percent(group.median_of("recall_line")), reached.line),
+            ("line p10", percent(group.p10_of("recall_line")), reached.line_p10),
+            ("room for tokens", -percent(group.median_of("tokens_kept")), -reached.kept_at_most),
+            ("room for regret", -group.mean["regret"].unwrap(), -reached.regret_at_most),
+        ];
+        for (name, ours, least) in at_least {
+            assert!(ours >= least, "{} {name}: {ours} instead of at least {least}", reached.policy);
+        }
     }
 }
 
