@@ -23,6 +23,8 @@ const REQUEST_CHARS: usize = 1_200;
 /// What a line and a name take besides their characters, as it is best taken into account when they are weighed.
 const LINE_COST: u64 = 16;
 const NAME_COST: u64 = 2;
+/// No name has fewer characters, so no more of them fit than this many go into the room there is.
+const SHORTEST: usize = 3;
 /// Commands that are remembered.
 const COMMANDS: usize = 24;
 /// Names that are remembered; beyond, the oldest are forgotten.
@@ -154,9 +156,10 @@ impl Ledger {
             self.commands.iter().rev().map(|c| format!("{} -> {}", c.text, c.outcome)),
         );
         let worth = |fact: &Fact| worth(fact, age(fact.message));
-        page.section("Lines:", max_chars / 100 * lines_hundredths, self.lines_by_worth(&worth, standing));
+        let most = max_chars / SHORTEST;
+        page.section("Lines:", max_chars / 100 * lines_hundredths, self.lines_by_worth(&worth, standing, most));
         page.section("Files read:", max_chars / 16, self.read.difference(&self.written).cloned());
-        page.names("Names:", &self.names_by_worth(&worth, standing));
+        page.names("Names:", &self.names_by_worth(&worth, standing, most));
         page.text
     }
 
@@ -171,17 +174,17 @@ impl Ledger {
     }
 
     /// The lines that names stand in, the worthiest per character first.
-    fn lines_by_worth(&self, worth: &impl Fn(&Fact) -> u64, standing: &Standing) -> Vec<&str> {
+    fn lines_by_worth(&self, worth: &impl Fn(&Fact) -> u64, standing: &Standing, most: usize) -> Vec<&str> {
         let mut lines: HashMap<*const u8, (u64, &str)> = HashMap::with_capacity(self.facts.len());
         for (_, fact) in self.facts.iter().filter(|(name, _)| !standing.contains(name)) {
             lines.entry(fact.line.as_ptr()).or_insert((0, &fact.line)).0 += worth(fact);
         }
-        by_density(lines.into_values().map(|(worth, line)| (worth / (line.len() as u64 + LINE_COST), line)))
+        by_density(lines.into_values().map(|(worth, line)| (worth / (line.len() as u64 + LINE_COST), line)), most)
     }
 
-    fn names_by_worth(&self, worth: &impl Fn(&Fact) -> u64, standing: &Standing) -> Vec<&str> {
+    fn names_by_worth(&self, worth: &impl Fn(&Fact) -> u64, standing: &Standing, most: usize) -> Vec<&str> {
         let missing = self.facts.iter().filter(|(name, _)| !standing.contains(name));
-        by_density(missing.map(|(name, fact)| (worth(fact) / (name.len() as u64 + NAME_COST), &**name)))
+        by_density(missing.map(|(name, fact)| (worth(fact) / (name.len() as u64 + NAME_COST), &**name)), most)
     }
 
     /// Memory stays bounded however long the conversation gets.
@@ -249,10 +252,15 @@ fn note_name(facts: &mut HashMap<Box<str>, Fact>, seen: Sighting<'_>) {
     }
 }
 
-/// The densest first. Integers and a total order: the same on every machine, whatever order the map had.
-fn by_density<'a>(weighed: impl Iterator<Item = (u64, &'a str)>) -> Vec<&'a str> {
+/// The densest first, as many as there can be room for. Integers and a total order: the same on every machine, whatever order the map had.
+fn by_density<'a>(weighed: impl Iterator<Item = (u64, &'a str)>, most: usize) -> Vec<&'a str> {
+    let order = |a: &(u64, &str), b: &(u64, &str)| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1));
     let mut weighed: Vec<(u64, &str)> = weighed.collect();
-    weighed.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    if weighed.len() > most {
+        weighed.select_nth_unstable_by(most, order);
+        weighed.truncate(most);
+    }
+    weighed.sort_unstable_by(order);
     weighed.into_iter().map(|(_, text)| text).collect()
 }
 
