@@ -193,6 +193,10 @@ fn the_ladder_reaches_its_figures_on_long_conversations() {
     let report = replay(&conversations, &options, &|_| {}).unwrap();
     assert_lawful(&report);
     println!("{}", table(&report));
+    // Where reading is dear it cuts often: nothing may change between the cuts all the same.
+    options.cache_prices = Some("1.0/0.5".parse().unwrap());
+    options.context_window = Some(60_000);
+    assert_lawful(&replay(&conversations, &options, &|_| {}).unwrap());
     for reached in &REACHED {
         let group = &report.totals.iter().find(|totals| totals.policy == reached.policy).unwrap().all;
         let percent = |value: Option<f64>| value.unwrap() * 100.0;

@@ -105,7 +105,7 @@ pub(super) struct Marks {
 
 impl Marks {
     /// Saves most.
-    pub(super) const LEAN: Self = Self { keep_recent_tokens: 2_500, lines_hundredths: 40, ..Self::DEFAULT };
+    pub(super) const LEAN: Self = Self { keep_recent_tokens: 2_500, lines_hundredths: 35, ..Self::DEFAULT };
     /// The row `ladder`.
     pub(super) const DEFAULT: Self = Self {
         keep_recent_tokens: 8_500,

@@ -173,6 +173,11 @@ impl Books {
         self.cuts += 1;
     }
 
+    /// Waits for more rent where a cut turned out to find nothing.
+    pub(super) fn put_off(&mut self) {
+        self.rent = 0;
+    }
+
     /// What the last request had in the cache if nothing changes.
     pub(super) fn view_before(&self) -> Millitokens {
         self.view_before

@@ -64,11 +64,6 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Whether nothing was folded yet.
-    pub(super) fn is_empty(&self) -> bool {
-        self.folded.is_empty()
-    }
-
     /// Takes a message in. O(its bytes).
     pub(super) fn fold(&mut self, index: usize, message: &Message) {
         match self.folded.last_mut() {

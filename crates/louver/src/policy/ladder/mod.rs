@@ -110,6 +110,11 @@ impl Policy for Ladder {
         draft.plan.trigger = Some(trigger);
         self.climb(&mut draft);
         let mut plan = draft.finish()?;
+        if plan.keeps_everything() {
+            self.books.put_off();
+            self.books.sent(&self.economy, self.books.view_before(), sight.total());
+            return Ok(Plan { trigger: None, ..plan });
+        }
         plan.condense = (self.summarizes && !plan.evict.is_empty()).then(|| plan.evict.clone());
         self.books.cut();
         let cached = if sight.is_cold() { Millitokens::ZERO } else { sight.overhead() + self.head_amount(sight) };
@@ -210,20 +215,23 @@ impl Ladder {
         let tail = Millitokens::new(whole[end] - whole[start]);
         let head = self.head_amount(sight);
         let middle = sight.total().saturating_sub(sight.overhead()).saturating_sub(head).saturating_sub(tail);
-        let left = self.left_of(middle, start);
+        let left = self.left_of(sight, middle, start);
         // What was never sent has to be written either way.
         let new = Millitokens::new(whole[end] - whole[arrived.clamp(start, end)]);
         Offer { saved: middle.saturating_sub(left), rewritten: (tail + left).saturating_sub(new) }
     }
 
-    /// About what a cut leaves of the middle.
-    fn left_of(&self, middle: Millitokens, tail_start: usize) -> Millitokens {
+    /// About what a cut leaves of the middle, in which the ledger of the last cut stands already.
+    fn left_of(&self, sight: &Sight<'_>, middle: Millitokens, tail_start: usize) -> Millitokens {
         let head_end = self.head_end.min(tail_start);
         let cleared = Millitokens::new(self.sums.cleared[tail_start] - self.sums.cleared[head_end]).min(middle);
         if !self.config.rungs.contains(&Rung::Folded) {
             return cleared;
         }
-        let ledger = Millitokens::from_tokens(self.marks.ledger_tokens).min(Millitokens::new(middle.thousandths() / 3));
+        let before = sight.ledger_amount();
+        let folded = middle.saturating_sub(before);
+        let ledger = before.max(Millitokens::new(folded.thousandths() / 3));
+        let ledger = ledger.min(Millitokens::from_tokens(self.marks.ledger_tokens).max(before));
         ledger + cleared.min(Millitokens::from_tokens(self.marks.target_tokens))
     }
 

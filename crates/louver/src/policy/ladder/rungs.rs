@@ -38,7 +38,7 @@ impl Ladder {
             }
         }
         self.drop_what_does_not_fit(draft);
-        if !self.ledger.is_empty() {
+        if !draft.plan.evict.is_empty() {
             self.write_ledger(draft);
         }
     }
