@@ -1,0 +1,1 @@
+//! Finds again what was left out of a conversation.
