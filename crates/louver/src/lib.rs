@@ -19,6 +19,7 @@ pub mod json;
 pub mod legality;
 pub mod plan;
 pub mod policy;
+pub mod recall;
 pub mod report;
 pub mod seeds;
 pub mod sight;
