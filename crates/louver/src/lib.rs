@@ -17,6 +17,7 @@ pub mod count;
 pub mod edit;
 pub mod json;
 pub mod legality;
+pub mod passage;
 pub mod plan;
 pub mod policy;
 pub mod recall;
