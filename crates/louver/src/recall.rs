@@ -94,9 +94,16 @@ impl Address {
         self.ranges.iter().cloned().flatten()
     }
 
-    /// The first index it names that a log of this length does not have.
-    fn first_beyond(&self, len: usize) -> Option<usize> {
-        self.ranges.iter().find(|range| range.end > len).map(|range| range.start.max(len))
+    /// Whether a log of this length has all the messages it names.
+    ///
+    /// # Errors
+    ///
+    /// The first one that is not there.
+    pub fn check(&self, len: usize) -> Result<(), NotInLog> {
+        match self.ranges.iter().find(|range| range.end > len) {
+            Some(range) => Err(NotInLog { index: range.start.max(len), len }),
+            None => Ok(()),
+        }
     }
 }
 
@@ -164,10 +171,7 @@ impl ConversationWindow {
     ///
     /// The log does not have all of them.
     pub fn recall(&self, address: &Address) -> Result<Vec<(usize, &Message)>, NotInLog> {
-        let len = self.len();
-        if let Some(index) = address.first_beyond(len) {
-            return Err(NotInLog { index, len });
-        }
+        address.check(self.len())?;
         Ok(address.indices().filter_map(|index| Some((index, self.original(index)?))).collect())
     }
 }
