@@ -16,10 +16,10 @@ use std::collections::{HashMap, HashSet};
 /// How many terms of a query are looked up, the rarest first.
 const QUERY_TERMS: usize = 32;
 /// How many postings a query may read. Terms beyond are so common that they would change the order little.
-const POSTINGS: u32 = 16_000;
+const POSTINGS: u32 = 6_000;
 /// How many terms of a query are looked up, and how many postings are read, where all are too common.
 const COMMON_TERMS: usize = 8;
-const COMMON_POSTINGS: u64 = 6_000;
+const COMMON_POSTINGS: u64 = 4_000;
 
 /// Terms come ready made, with spaces between: everything that stands in one is a letter to SQLite.
 const SCHEMA: &str = r#"
