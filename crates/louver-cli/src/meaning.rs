@@ -4,12 +4,16 @@ use crate::config::{Config, Provider, ProviderKind};
 use crate::input::{Input, Source};
 use crate::typed::{self, Command, Typed};
 use crate::window::{WindowChoice, counts_messages, has_token_window};
+use anyhow::ensure;
 use louver::policy::Row;
+use louver::recall::Address;
 use louver_replay::{DEFAULT_POLICIES, Options};
 use std::path::{Path, PathBuf};
 
 /// The policy that decides where nobody names one.
 const DEFAULT_POLICY: &str = "messages";
+/// The same for `recall`: addresses are what `ladder` writes.
+const RECALL_POLICY: &str = "ladder";
 
 /// A command that can be run.
 #[derive(Debug)]
@@ -18,6 +22,7 @@ pub(crate) enum Meaning {
     Check(Check),
     Repair(Repair),
     Inspect(Inspect),
+    Recall(Box<Recall>),
     Replay(Replay),
     Run(Box<Run>),
     Sandbox(typed::Sandbox),
@@ -73,6 +78,23 @@ pub(crate) struct Inspect {
 }
 
 #[derive(Debug)]
+pub(crate) struct Recall {
+    pub(crate) wanted: Wanted,
+    pub(crate) input: Input,
+    pub(crate) window: WindowChoice,
+    pub(crate) output: Option<PathBuf>,
+    pub(crate) limit: usize,
+    pub(crate) json: bool,
+}
+
+/// What is to be had back.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Address(Address),
+    Query(String),
+}
+
+#[derive(Debug)]
 pub(crate) struct Replay {
     pub(crate) paths: Vec<PathBuf>,
     pub(crate) options: Options,
@@ -87,6 +109,7 @@ pub(crate) fn config_path(typed: &Typed) -> Option<&Path> {
     match &typed.command {
         Command::Trim(trim) => trim.window.config.as_deref(),
         Command::Inspect(inspect) => inspect.window.config.as_deref(),
+        Command::Recall(recall) => recall.window.config.as_deref(),
         Command::Run(run) => run.config.as_deref(),
         _ => None,
     }
@@ -97,7 +120,7 @@ pub(crate) fn meaning(typed: Typed, config: Option<&Config>) -> anyhow::Result<M
     Ok(match typed.command {
         Command::Trim(trim) => Meaning::Trim(Trim {
             input: input(trim.input),
-            window: window(trim.window, config)?,
+            window: window(trim.window, config, DEFAULT_POLICY)?,
             output: output(trim.output),
             report: trim.report,
             explain: trim.explain,
@@ -110,11 +133,12 @@ pub(crate) fn meaning(typed: Typed, config: Option<&Config>) -> anyhow::Result<M
         }
         Command::Inspect(inspect) => Meaning::Inspect(Inspect {
             input: input(inspect.input),
-            window: window(inspect.window, config)?,
+            window: window(inspect.window, config, DEFAULT_POLICY)?,
             output: output(inspect.output),
             limit: inspect.limit,
             json: inspect.json,
         }),
+        Command::Recall(recall) => Meaning::Recall(Box::new(self::recall(recall, config)?)),
         Command::Replay(replay) => Meaning::Replay(self::replay(replay)?),
         Command::Run(run) => Meaning::Run(Box::new(self::run(run, config))),
         Command::Sandbox(sandbox) => Meaning::Sandbox(sandbox),
@@ -123,6 +147,27 @@ pub(crate) fn meaning(typed: Typed, config: Option<&Config>) -> anyhow::Result<M
         Command::Config(typed::Config::Check(check)) => Meaning::ConfigCheck(check.file),
         Command::Config(typed::Config::Schema(_)) => Meaning::ConfigSchema,
     })
+}
+
+fn recall(typed: typed::Recall, config: Option<&Config>) -> anyhow::Result<Recall> {
+    Ok(Recall {
+        wanted: wanted(typed.wanted)?,
+        input: input(typed.input),
+        window: window(typed.window, config, RECALL_POLICY)?,
+        output: output(typed.output),
+        limit: usize::try_from(typed.limit)?,
+        json: typed.json,
+    })
+}
+
+/// What starts like an address has to be one; words are anything else.
+fn wanted(typed: String) -> anyhow::Result<Wanted> {
+    ensure!(!typed.trim().is_empty(), "ID|QUERY is empty: expected an address such as 12, or words to search for");
+    match typed.parse() {
+        Ok(address) => Ok(Wanted::Address(address)),
+        Err(error) if Address::is_meant_by(&typed) => Err(error.into()),
+        Err(_) => Ok(Wanted::Query(typed)),
+    }
 }
 
 /// A task to run: what was typed beats what the configuration says.
@@ -184,11 +229,11 @@ fn output(typed: typed::Output) -> Option<PathBuf> {
 }
 
 /// Flags beat the configuration, which beats the defaults.
-fn window(typed: typed::Window, config: Option<&Config>) -> anyhow::Result<WindowChoice> {
+fn window(typed: typed::Window, config: Option<&Config>, default_policy: &str) -> anyhow::Result<WindowChoice> {
     let configured_policy = config.and_then(|config| config.policy.as_deref());
     let policy = match typed.policy {
         Some(row) => row,
-        None => Row::find(configured_policy.unwrap_or(DEFAULT_POLICY))?,
+        None => Row::find(configured_policy.unwrap_or(default_policy))?,
     };
     let idle_flags = idle_flags(policy, &typed);
     let mut messages = config.map(Config::messages).unwrap_or_default();
@@ -235,7 +280,7 @@ fn idle_flags(policy: &Row, typed: &typed::Window) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Meaning, meaning};
+    use super::{Meaning, Wanted, meaning, wanted};
     use crate::config::{Config, Provider, ProviderKind, Wire};
     use crate::typed::Typed;
     use clap::Parser;
@@ -293,6 +338,14 @@ context: {condensing_provider: {type: anthropic-api, model: claude-haiku-4-5}}";
         assert_eq!(rehearsal.provider, stand_in);
         assert_eq!(rehearsal.condensing.unwrap().kind, ProviderKind::Sandbox);
         assert_eq!(run("", OPENAI).condensing.unwrap().kind, ProviderKind::AnthropicApi);
+    }
+
+    #[test]
+    fn an_address_is_told_from_words() {
+        let is_address = |typed: &str| matches!(wanted(typed.to_owned()).unwrap(), Wanted::Address(_));
+        assert!(["12", "3-17", "[louver:3-17, 20-41]"].into_iter().all(is_address));
+        assert!(!["\"12\"", "twelve", "17-3", "3 17", "see [louver:3]"].into_iter().any(is_address));
+        assert!(wanted("[louver:3".to_owned()).is_err() && wanted(" ".to_owned()).is_err());
     }
 
     #[test]
