@@ -15,6 +15,7 @@ mod inspect;
 mod meaning;
 mod output;
 mod printer;
+mod recall;
 mod run;
 mod typed;
 mod window;

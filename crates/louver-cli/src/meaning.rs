@@ -4,7 +4,9 @@ use crate::config::{Config, Provider, ProviderKind};
 use crate::input::{Input, Source};
 use crate::typed::{self, Command, Typed};
 use crate::window::{WindowChoice, counts_messages, has_token_window};
+use anyhow::ensure;
 use louver::policy::Row;
+use louver::recall::Address;
 use louver_replay::{DEFAULT_POLICIES, Options};
 use std::path::{Path, PathBuf};
 
@@ -20,6 +22,7 @@ pub(crate) enum Meaning {
     Check(Check),
     Repair(Repair),
     Inspect(Inspect),
+    Recall(Box<Recall>),
     Replay(Replay),
     Run(Box<Run>),
     Sandbox(typed::Sandbox),
@@ -75,6 +78,23 @@ pub(crate) struct Inspect {
 }
 
 #[derive(Debug)]
+pub(crate) struct Recall {
+    pub(crate) wanted: Wanted,
+    pub(crate) input: Input,
+    pub(crate) window: WindowChoice,
+    pub(crate) output: Option<PathBuf>,
+    pub(crate) limit: usize,
+    pub(crate) json: bool,
+}
+
+/// What is to be had back.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Address(Address),
+    Query(String),
+}
+
+#[derive(Debug)]
 pub(crate) struct Replay {
     pub(crate) paths: Vec<PathBuf>,
     pub(crate) options: Options,
@@ -89,6 +109,7 @@ pub(crate) fn config_path(typed: &Typed) -> Option<&Path> {
     match &typed.command {
         Command::Trim(trim) => trim.window.config.as_deref(),
         Command::Inspect(inspect) => inspect.window.config.as_deref(),
+        Command::Recall(recall) => recall.window.config.as_deref(),
         Command::Run(run) => run.config.as_deref(),
         _ => None,
     }
@@ -117,6 +138,7 @@ pub(crate) fn meaning(typed: Typed, config: Option<&Config>) -> anyhow::Result<M
             limit: inspect.limit,
             json: inspect.json,
         }),
+        Command::Recall(recall) => Meaning::Recall(Box::new(self::recall(recall, config)?)),
         Command::Replay(replay) => Meaning::Replay(self::replay(replay)?),
         Command::Run(run) => Meaning::Run(Box::new(self::run(run, config))),
         Command::Sandbox(sandbox) => Meaning::Sandbox(sandbox),
@@ -125,6 +147,29 @@ pub(crate) fn meaning(typed: Typed, config: Option<&Config>) -> anyhow::Result<M
         Command::Config(typed::Config::Check(check)) => Meaning::ConfigCheck(check.file),
         Command::Config(typed::Config::Schema(_)) => Meaning::ConfigSchema,
     })
+}
+
+fn recall(typed: typed::Recall, config: Option<&Config>) -> anyhow::Result<Recall> {
+    let window = window(typed.window, config)?;
+    Ok(Recall {
+        wanted: wanted(typed.wanted)?,
+        input: input(typed.input),
+        // Addresses are what the ladder writes; where it cannot decide, all is searched, and no other policy is asked.
+        window: WindowChoice { without_window: window.policy, ..window },
+        output: output(typed.output),
+        limit: usize::try_from(typed.limit)?,
+        json: typed.json,
+    })
+}
+
+/// What starts like an address has to be one; words are anything else.
+fn wanted(typed: String) -> anyhow::Result<Wanted> {
+    ensure!(!typed.trim().is_empty(), "ID|QUERY is empty: expected an address such as 12, or words to search for");
+    match typed.parse() {
+        Ok(address) => Ok(Wanted::Address(address)),
+        Err(error) if Address::is_meant_by(&typed) => Err(error.into()),
+        Err(_) => Ok(Wanted::Query(typed)),
+    }
 }
 
 /// A task to run: what was typed beats what the configuration says.
@@ -244,7 +289,7 @@ fn idle_flags(policy: &Row, typed: &typed::Window) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Meaning, meaning};
+    use super::{Meaning, Wanted, meaning, wanted};
     use crate::config::{Config, Provider, ProviderKind, Wire};
     use crate::typed::Typed;
     use clap::Parser;
@@ -315,6 +360,14 @@ context: {condensing_provider: {type: anthropic-api, model: claude-haiku-4-5}}";
         assert_eq!(policies("", "execution: {max_conversation_messages: 3}"), ["messages", "messages"]);
         assert_eq!(policies("--policy tokens", ""), ["tokens", "tokens"]);
         assert_eq!(policies("", "policy: ladder-lean"), ["ladder-lean", "ladder-lean"]);
+    }
+
+    #[test]
+    fn an_address_is_told_from_words() {
+        let is_address = |typed: &str| matches!(wanted(typed.to_owned()).unwrap(), Wanted::Address(_));
+        assert!(["12", "3-17", "[louver:3-17, 20-41]"].into_iter().all(is_address));
+        assert!(!["\"12\"", "twelve", "17-3", "3 17", "see [louver:3]"].into_iter().any(is_address));
+        assert!(wanted("[louver:3".to_owned()).is_err() && wanted(" ".to_owned()).is_err());
     }
 
     #[test]

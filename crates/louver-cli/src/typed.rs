@@ -19,6 +19,7 @@ Examples:
   louver check chat.json                            would the provider accept it?
   louver trim chat.json --max-messages 30           leave the oldest messages out
   louver replay ~/.claude/projects --html page.html  what would each policy have cost and forgotten?
+  louver recall 'retry limit' chat.json             what did the window leave out about it?
   louver demo                                       watch the window at work, no key needed
   louver trim < chat.json --policy tokens --model claude-sonnet-5-5 > smaller.json
 
@@ -46,6 +47,7 @@ pub(crate) enum Command {
     Check(Check),
     Repair(Repair),
     Inspect(Inspect),
+    Recall(Recall),
     Replay(Replay),
     Run(Run),
     Sandbox(Sandbox),
@@ -143,6 +145,49 @@ pub(crate) struct Inspect {
     pub(crate) limit: Option<usize>,
 
     /// Print the same as JSON
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+/// Have back what the policy leaves out
+///
+/// An address as it stands in stubs and ledgers gives those messages of INPUT, which is the full history. Anything else
+/// is searched for in what the policy leaves out of it; where no window is known, in all of it. Words are found whole
+/// and by their pieces (main_loop in src/main_loop.rs), in any case, and the rarest decide. Exits with 1 if nothing is
+/// found.
+#[derive(Debug, Args)]
+#[command(mut_arg("policy", |policy| policy.help("How to decide what stays [default: ladder]")))]
+#[command(after_long_help = "\
+Examples:
+  louver recall 12 chat.json
+  louver recall '[louver:3-17, 20-41]' chat.json
+  louver recall 'where is the retry limit?' chat.json --model claude-sonnet-5-5
+  louver recall '\"404\"' chat.json     a number in quotes is searched for
+  louver recall main_loop.rs --json < chat.json | jq '.[].index'")]
+pub(crate) struct Recall {
+    /// An address such as 12, 3-17 or [louver:3-17, 20-41], or words to search for
+    #[arg(value_name = "ID|QUERY")]
+    pub(crate) wanted: String,
+
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) window: Window,
+    #[command(flatten)]
+    pub(crate) output: Output,
+
+    /// Show at most N passages that were found, the best first
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "5",
+        value_parser = at_least_one,
+        help_heading = "Output",
+        allow_negative_numbers = true
+    )]
+    pub(crate) limit: u64,
+
+    /// Print a JSON array: {index, role, parts} and the whole message, or the text of the passage
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }

@@ -71,11 +71,7 @@ pub enum TrimError {
 /// Settings the policy cannot work with, or a history that cannot be made to fit.
 pub fn trim(body: &Body, options: TrimOptions<'_>) -> Result<Trimmed, TrimError> {
     let row = Row::find(options.policy)?;
-    let mut config = WindowConfig::new(body.format(), row.name);
-    config.overhead = count_overhead(&*options.counter, body);
-    config.counter = options.counter;
-    config.settings = options.settings;
-    config.thinking = options.model.map(|model| model.traits.thinking).unwrap_or(ThinkingBinding::None);
+    let config = window_config(row, body, options);
     let mut warnings = body_warnings(body);
     if body.is_server_side() {
         return Ok(untouched(body, config, warnings)?);
@@ -103,6 +99,49 @@ pub fn trim(body: &Body, options: TrimOptions<'_>) -> Result<Trimmed, TrimError>
     Ok(Trimmed { json, report, account: window.account() })
 }
 
+/// The window that [`trim`] sends the view of: it knows what was left out and gives it back.
+///
+/// ```
+/// use louver::policy::Settings;
+/// use louver::tokens::Chars4;
+/// use louver::trim::{TrimOptions, trimmed_window};
+/// use louver::wire::Body;
+/// use std::sync::Arc;
+///
+/// let body = Body::parse(r#"[{"role":"user","content":"Hi"}, {"role":"user","content":"So?"},
+///     {"role":"user","content":"Bye"}]"#, None)?;
+/// let mut settings = Settings::default();
+/// settings.messages.max_messages = 2;
+/// settings.messages.preserve_last_n = 1;
+/// let options = TrimOptions { policy: "messages", settings, counter: Arc::new(Chars4), model: None };
+/// let window = trimmed_window(&body, options)?;
+/// assert_eq!(window.left_out().map(|(index, _)| index).collect::<Vec<_>>(), [1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// Settings the policy cannot work with, or a history that cannot be made to fit.
+pub fn trimmed_window(body: &Body, options: TrimOptions<'_>) -> Result<ConversationWindow, TrimError> {
+    let row = Row::find(options.policy)?;
+    let config = window_config(row, body, options);
+    let (window, fit) = match body.is_server_side() {
+        true => unfitted(config, body)?,
+        false => fitted(row, config, body)?,
+    };
+    fit?;
+    Ok(window)
+}
+
+fn window_config(row: &Row, body: &Body, options: TrimOptions<'_>) -> WindowConfig {
+    let mut config = WindowConfig::new(body.format(), row.name);
+    config.overhead = count_overhead(&*options.counter, body);
+    config.counter = options.counter;
+    config.settings = options.settings;
+    config.thinking = options.model.map(|model| model.traits.thinking).unwrap_or(ThinkingBinding::None);
+    config
+}
+
 type Fitted = (ConversationWindow, Result<crate::window::Fit, Overflow>);
 
 fn fitted(row: &Row, config: WindowConfig, body: &Body) -> Result<Fitted, SettingsError> {
@@ -111,12 +150,15 @@ fn fitted(row: &Row, config: WindowConfig, body: &Body) -> Result<Fitted, Settin
     ConversationWindow::rebuild(config, log)
 }
 
+fn unfitted(config: WindowConfig, body: &Body) -> Result<Fitted, SettingsError> {
+    ConversationWindow::rebuild(config, Log { messages: body.messages().to_vec(), events: Vec::new() })
+}
+
 /// Where the provider holds part of the history, leaving something out here would break it.
 fn untouched(body: &Body, config: WindowConfig, mut warnings: Vec<String>) -> Result<Trimmed, SettingsError> {
     warnings.push("part of this history is kept by the provider, so nothing was left out".to_owned());
     let policy = config.policy.clone();
-    let messages = body.messages().to_vec();
-    let (window, _) = ConversationWindow::rebuild(config, Log { messages, events: Vec::new() })?;
+    let (window, _) = unfitted(config, body)?;
     let tokens = window.tokens();
     let fit = crate::window::Fit { tokens_before: tokens, tokens_after: tokens, warnings, ..Default::default() };
     Ok(Trimmed { json: body.text().to_owned(), report: Report::new(&policy, &window, &fit), account: None })

@@ -4,5 +4,5 @@ mod pins;
 mod survey;
 mod table;
 
-pub(crate) use survey::Survey;
-pub(crate) use table::{Layout, table};
+pub(crate) use survey::{Piece, Survey, pieces};
+pub(crate) use table::{Layout, role_style, table, told};

@@ -80,7 +80,7 @@ pub(crate) enum Place {
 }
 
 /// One part of a message, or several alike.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Piece {
     pub(crate) kind: &'static str,
     /// The tool that is called or answers.
@@ -282,7 +282,7 @@ fn place(index: usize, unit: &Range<usize>) -> Place {
 }
 
 /// What a message holds, parts alike together. `tools` remembers who was called, by id.
-fn pieces(message: &Message, tools: &mut HashMap<String, String>) -> Vec<Piece> {
+pub(crate) fn pieces(message: &Message, tools: &mut HashMap<String, String>) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     for part in message.shape().parts.iter().filter(|part| !is_inside(part)) {
         let kind = kind(part);

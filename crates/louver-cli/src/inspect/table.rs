@@ -128,7 +128,7 @@ fn message(survey: &Survey, layout: &Layout, row: &Row, before: u64) -> String {
 
 /// What a message holds, and how it begins where there is room.
 fn what(row: &Row, columns: usize) -> String {
-    let pieces = if row.parts.is_empty() { "empty".to_owned() } else { safe(&pieces(&row.parts)) };
+    let pieces = if row.parts.is_empty() { "empty".to_owned() } else { safe(&told(&row.parts)) };
     let room = columns.saturating_sub(pieces.width() + 2);
     if room < MIN_PREVIEW || row.preview.is_empty() {
         return fit(&pieces, columns);
@@ -138,7 +138,7 @@ fn what(row: &Row, columns: usize) -> String {
 }
 
 /// `thinking, text, call read_file ×2, search`: a kind is named once.
-fn pieces(parts: &[Piece]) -> String {
+pub(crate) fn told(parts: &[Piece]) -> String {
     let mut text = String::new();
     let mut kind = "";
     for piece in parts {
@@ -200,7 +200,7 @@ fn totals(text: &mut String, survey: &Survey) {
     );
 }
 
-fn role_style(role: Role) -> Style {
+pub(crate) fn role_style(role: Role) -> Style {
     match role {
         Role::System | Role::Developer => AnsiColor::Magenta.on_default(),
         Role::User => AnsiColor::Cyan.on_default(),

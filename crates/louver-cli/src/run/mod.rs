@@ -10,6 +10,7 @@ mod live_line;
 mod mcp_servers;
 mod models;
 mod money;
+mod recall;
 mod repair;
 mod replay;
 mod sandbox;
@@ -24,6 +25,7 @@ use crate::meaning::{self, Meaning, meaning};
 use crate::output::Staged;
 use crate::printer::{Colors, Printer};
 use crate::typed::{Color, Typed};
+use crate::window::WindowChoice;
 use clap::{CommandFactory, Parser};
 use louver::wire::Body;
 use std::ffi::OsString;
@@ -125,6 +127,7 @@ impl Shell<'_> {
             Meaning::Check(job) => check::run(&job, self),
             Meaning::Repair(job) => repair::run(&job, self),
             Meaning::Inspect(job) => inspect::run(&job, self),
+            Meaning::Recall(job) => recall::run(&job, self),
             Meaning::Replay(job) => replay::run(&job, self),
             Meaning::Run(job) => task::run(&job, self),
             Meaning::Sandbox(job) => sandbox::run(&job, self),
@@ -198,6 +201,13 @@ impl Shell<'_> {
                 let wants_newline = self.stdout_is_terminal && !json.ends_with('\n');
                 self.printer.data(if wants_newline { b"\n" } else { b"" })
             }
+        }
+    }
+
+    /// Says which flags were typed in vain.
+    fn warn_of_idle_flags(&mut self, choice: &WindowChoice) {
+        for flag in &choice.idle_flags {
+            self.printer.warning(&format!("{flag} has no effect with the policy `{}`", choice.policy.name));
         }
     }
 

@@ -19,9 +19,7 @@ pub(super) fn run(job: &Trim, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let mut trimmed = decide(&body, &window).with_context(source)?;
     trimmed.report.warnings.splice(0..0, window.warnings.iter().cloned());
     hand_over(job, &trimmed, shell)?;
-    for flag in &job.window.idle_flags {
-        shell.printer.warning(&format!("{flag} has no effect with the policy `{}`", window.policy.name));
-    }
+    shell.warn_of_idle_flags(&job.window);
     let report = &trimmed.report;
     report.warnings.iter().for_each(|warning| shell.printer.warning(warning));
     if let Some(error) = &report.error {
@@ -35,13 +33,17 @@ pub(super) fn run(job: &Trim, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
 }
 
 fn decide(body: &Body, window: &Window) -> anyhow::Result<Trimmed> {
-    let options = TrimOptions {
+    Ok(trim(body, options(window)?)?)
+}
+
+/// What the engine is told about the decision.
+pub(super) fn options(window: &Window) -> anyhow::Result<TrimOptions<'_>> {
+    Ok(TrimOptions {
         policy: window.policy.name,
         settings: window.settings()?,
         counter: window.counter.clone(),
         model: window.model.as_deref(),
-    };
-    Ok(trim(body, options)?)
+    })
 }
 
 /// All files are written before the first one is put in its place, so an error leaves none behind.

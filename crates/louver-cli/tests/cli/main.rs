@@ -10,6 +10,7 @@ mod help;
 mod inspect;
 mod mcp;
 mod output;
+mod recall;
 mod replay;
 mod running;
 mod terminal;

@@ -29,7 +29,7 @@ fn example(name: &str) -> String {
 
 #[test]
 fn nobody_waits_for_a_person_to_type_json() {
-    for command in ["trim", "check", "repair -", "inspect"] {
+    for command in ["trim", "check", "repair -", "inspect", "recall 1"] {
         let (exit, stdout, stderr) = at_terminal(command, 100);
         assert_eq!((exit, stdout.as_str()), (Exit::Refused, ""));
         assert!(stderr.contains("no INPUT: name a JSON file, or pipe one in"), "{stderr}");

@@ -1,7 +1,7 @@
 //! The identifiers and lines of messages, as numbers.
 
-use super::passages::{Cutter, Passage};
 use super::pattern::identifiers;
+use louver::passage::{Cutter, Passage};
 use louver::speech::{Speaker, edits_file, speeches};
 use louver::wire::{Message, PartKind};
 use std::collections::HashMap;
@@ -108,7 +108,7 @@ impl Digester {
             let identifier = self.identifier(name);
             digest.identifiers.push(identifier);
             digest.occurrences.push(Occurrence { identifier, line: number, speaker, is_edit });
-            cutter.add_identifier(offset_in(line, name), identifier);
+            cutter.mark(offset_in(line, name), identifier);
         }
     }
 

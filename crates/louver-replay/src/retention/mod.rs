@@ -5,7 +5,6 @@
 //! counts ([`Presence`]) as messages enter and leave it, so that a look costs O(1) per reference.
 
 mod digest;
-mod passages;
 mod pattern;
 mod presence;
 mod references;
@@ -14,7 +13,6 @@ mod tally;
 
 pub use digest::{Digest, Digester};
 pub use louver::speech::Speaker;
-pub use passages::{PASSAGE_CHARS, Passage};
 pub use pattern::identifiers;
 pub use presence::Presence;
 pub use references::{Age, Reference, references};

@@ -3,7 +3,7 @@
 //! An inverted index of its own: it is built once per conversation and shared by all policies, each of which asks it
 //! with its own idea of what was left out. A database in memory per policy would index the same text seven times.
 
-use super::passages::Passage;
+use louver::passage::Passage;
 use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -57,7 +57,7 @@ impl SearchIndex {
             for (term, count) in &terms {
                 self.postings[*term as usize].push((number, *count));
             }
-            self.entries.push(Entry { message, terms, length, identifiers: passage.identifiers.clone() });
+            self.entries.push(Entry { message, terms, length, identifiers: passage.marks.clone() });
         }
     }
 
@@ -160,8 +160,8 @@ mod tests {
     fn index(texts: &[&str]) -> SearchIndex {
         let mut index = SearchIndex::default();
         for (number, text) in texts.iter().enumerate() {
-            let identifiers = vec![u32::try_from(number).unwrap()];
-            index.add_message(&[Passage { text: (*text).into(), identifiers }]);
+            let marks = vec![u32::try_from(number).unwrap()];
+            index.add_message(&[Passage { text: (*text).into(), marks }]);
         }
         index
     }

@@ -325,6 +325,30 @@ impl ConversationWindow {
             .map(|(index, entry)| (index, &*entry.message))
     }
 
+    /// Everything that is not sent as it came in, because it was left out or changed: in order, as it came in.
+    ///
+    /// ```
+    /// use louver::wire::{Format, Message};
+    /// use louver::window::{ConversationWindow, WindowConfig};
+    ///
+    /// let mut config = WindowConfig::new(Format::OpenAiChat, "messages");
+    /// config.settings.messages.max_messages = 2;
+    /// config.settings.messages.preserve_last_n = 1;
+    /// let mut window = ConversationWindow::new(config).unwrap();
+    /// for i in 0..4 {
+    ///     let raw = format!(r#"{{"role":"user","content":"Message {i}"}}"#);
+    ///     window.push(Message::parse(Format::OpenAiChat, &raw).unwrap());
+    /// }
+    /// window.fit().unwrap();
+    /// assert_eq!(window.left_out().map(|(index, _)| index).collect::<Vec<_>>(), [1, 2]);
+    /// ```
+    pub fn left_out(&self) -> impl Iterator<Item = (usize, &Message)> {
+        let entries = self.entries.iter().enumerate();
+        entries
+            .filter(|(_, entry)| entry.is_evicted || entry.edited.is_some())
+            .map(|(index, entry)| (index, &*entry.message))
+    }
+
     /// A message of the log as it came in, whatever became of it.
     #[must_use]
     pub fn original(&self, index: usize) -> Option<&Message> {

@@ -1,5 +1,7 @@
 //! Clipping a tool result so that what went wrong stays readable.
 
+use crate::recall::Address;
+
 /// Words that make a line worth keeping wherever it stands.
 const TROUBLE: [&str; 6] = ["error", "fail", "panic", "exception", "traceback", "warning"];
 
@@ -17,7 +19,7 @@ pub(super) fn clipped(index: usize, text: &str, keep_chars: usize) -> String {
     let (head_end, tail_start) = (at(head), at(chars - tail));
     let errors = error_lines(&text[head_end..tail_start], keep_chars / 4);
     let gone = chars - head - tail - errors.iter().map(|line| line.chars().count()).sum::<usize>();
-    let mut clipped = format!("{}\n[louver:{index}] {gone} characters left out", &text[..head_end]);
+    let mut clipped = format!("{}\n{} {gone} characters left out", &text[..head_end], Address::of(index).tag());
     if !errors.is_empty() {
         clipped.push_str("; lines about errors among them:\n");
         clipped.push_str(&errors.join("\n"));

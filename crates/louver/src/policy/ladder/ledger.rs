@@ -8,6 +8,7 @@
 
 use super::identifiers::{NameKind, names};
 use crate::edit::clip;
+use crate::recall::Address;
 use crate::speech::{Speaker, edits_file, speeches};
 use crate::wire::{Message, Part, PartKind};
 use serde_json::Value;
@@ -142,7 +143,7 @@ impl Ledger {
         page.section(
             "Requests:",
             max_chars / 5,
-            self.requests.iter().rev().map(|(at, text)| format!("[louver:{at}] {text}")),
+            self.requests.iter().rev().map(|(at, text)| format!("{} {text}", Address::of(*at).tag())),
         );
         page.section("Files written:", max_chars / 16, self.written.iter().cloned());
         page.section(
@@ -160,12 +161,9 @@ impl Ledger {
 
     fn opening(&self) -> String {
         let count: usize = self.folded.iter().map(ExactSizeIterator::len).sum();
-        let ranges: Vec<String> =
-            self.folded.iter().map(|range| format!("{}-{}", range.start, range.end - 1)).collect();
-        let shown = ranges.iter().rev().take(8).rev().cloned().collect::<Vec<_>>().join(", ");
-        format!(
-            "{count} earlier messages are folded here: [louver:{shown}]. What they said last about each name follows."
-        )
+        let shown = Address::of_ranges(self.folded.iter().rev().take(8).cloned());
+        let tag = shown.as_ref().map(Address::tag).unwrap_or_default();
+        format!("{count} earlier messages are folded here: {tag}. What they said last about each name follows.")
     }
 
     /// The lines that names stand in, the worthiest per character first.

@@ -1,5 +1,6 @@
 //! What stands in the place of a tool result.
 
+use crate::recall::Address;
 use crate::wire::{Message, Part, PartKind};
 
 /// Characters of arguments and first line that a stub shows.
@@ -13,12 +14,13 @@ pub(super) fn cleared(index: usize, call: Option<(&Message, &Part)>, message: &M
         Some((message, part)) => (message.name_of(part).into_owned(), shown(&message.text_of(part)).to_owned()),
         None => ("tool".to_owned(), String::new()),
     };
-    format!("[louver:{index}] {tool}({arguments}) said {} characters: {}", text.chars().count(), shown(first_line))
+    let tag = Address::of(index).tag();
+    format!("{tag} {tool}({arguments}) said {} characters: {}", text.chars().count(), shown(first_line))
 }
 
 /// The same for a result whose words stand again later.
 pub(super) fn superseded(index: usize, survivor: usize) -> String {
-    format!("[louver:{index}] superseded by [louver:{survivor}]")
+    format!("{} superseded by {}", Address::of(index).tag(), Address::of(survivor).tag())
 }
 
 fn shown(text: &str) -> &str {

@@ -8,24 +8,36 @@ pub const PASSAGE_CHARS: usize = 2_000;
 pub struct Passage {
     /// Its text.
     pub text: Box<str>,
-    /// The identifiers in it.
-    pub identifiers: Vec<u32>,
+    /// The numbers of whatever the caller has marked in it, ascending, each once.
+    pub marks: Vec<u32>,
 }
 
 /// Cuts lines into passages as they come.
+///
+/// ```
+/// use louver::passage::Cutter;
+///
+/// let mut cutter = Cutter::default();
+/// cutter.add_line("short");
+/// cutter.add_line("lines share a passage");
+/// cutter.add_line(&"and long ones are cut ".repeat(200));
+/// let passages = cutter.finish();
+/// assert_eq!(&*passages[0].text, "short\nlines share a passage\n");
+/// assert_eq!(passages.len(), 4);
+/// ```
 #[derive(Debug, Default)]
-pub(super) struct Cutter {
+pub struct Cutter {
     done: Vec<Passage>,
     text: String,
     chars: usize,
-    identifiers: Vec<u32>,
+    marks: Vec<u32>,
     /// The pieces of the last line: where each ends in the line, and its position among the passages.
     pieces: Vec<(usize, usize)>,
 }
 
 impl Cutter {
     /// Adds a line; lines that together stay below the limit share a passage.
-    pub(super) fn add_line(&mut self, line: &str) {
+    pub fn add_line(&mut self, line: &str) {
         let chars = line.chars().count();
         self.pieces.clear();
         if self.chars + chars + 1 > PASSAGE_CHARS {
@@ -47,21 +59,23 @@ impl Cutter {
         self.pieces.push((line.len(), self.done.len()));
     }
 
-    /// Adds an identifier of the last line, by where it starts in the line.
-    pub(super) fn add_identifier(&mut self, offset: usize, identifier: u32) {
+    /// Marks something in the last line, by where it starts in the line.
+    pub fn mark(&mut self, offset: usize, mark: u32) {
         let piece = self.pieces.partition_point(|(end, _)| *end <= offset);
         let passage = self.pieces.get(piece).map_or(self.done.len(), |(_, passage)| *passage);
         match self.done.get_mut(passage) {
-            Some(done) => done.identifiers.push(identifier),
-            None => self.identifiers.push(identifier),
+            Some(done) => done.marks.push(mark),
+            None => self.marks.push(mark),
         }
     }
 
-    pub(super) fn finish(mut self) -> Vec<Passage> {
+    /// All passages, in order.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<Passage> {
         self.close();
         for passage in &mut self.done {
-            passage.identifiers.sort_unstable();
-            passage.identifiers.dedup();
+            passage.marks.sort_unstable();
+            passage.marks.dedup();
         }
         self.done
     }
@@ -71,7 +85,7 @@ impl Cutter {
             return;
         }
         let text = std::mem::take(&mut self.text).into_boxed_str();
-        self.done.push(Passage { text, identifiers: std::mem::take(&mut self.identifiers) });
+        self.done.push(Passage { text, marks: std::mem::take(&mut self.marks) });
         self.chars = 0;
     }
 }
@@ -94,13 +108,13 @@ mod tests {
     }
 
     #[test]
-    fn an_identifier_goes_to_the_piece_it_stands_in() {
+    fn a_mark_goes_to_the_piece_it_stands_in() {
         let mut cutter = Cutter::default();
         cutter.add_line(&format!("{} tail", "x".repeat(2500)));
-        cutter.add_identifier(0, 7);
-        cutter.add_identifier(2501, 8);
+        cutter.mark(0, 7);
+        cutter.mark(2501, 8);
         let passages = cutter.finish();
-        let held: Vec<_> = passages.iter().map(|passage| passage.identifiers.clone()).collect();
+        let held: Vec<_> = passages.iter().map(|passage| passage.marks.clone()).collect();
         assert_eq!(held, [vec![7], vec![8]]);
     }
 }

@@ -1,0 +1,8 @@
+//! What was had back: for people and as JSON.
+
+mod page;
+mod row;
+mod snippet;
+
+pub(crate) use page::{Columns, hits, messages};
+pub(crate) use row::{Row, json, rows};

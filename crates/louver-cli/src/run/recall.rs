@@ -1,0 +1,106 @@
+//! `louver recall`: what was left out?
+
+use super::trim::options;
+use super::{Deliverable, Exit, Shell};
+use crate::meaning::{Recall, Wanted};
+use crate::printer::safe;
+use crate::recall::{Columns, Row, hits, json, messages, rows};
+use louver::recall::Address;
+use louver::trim::{TrimError, trimmed_window};
+use louver::wire::{Body, Message};
+use louver_store::SearchIndex;
+use serde_json::value::RawValue;
+use std::collections::BTreeSet;
+
+/// The width where nobody sits at a terminal, and what a hit is indented by.
+const COLUMNS: usize = 100;
+const INDENT: usize = 4;
+
+pub(super) fn run(job: &Recall, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    let body = job.input.read(&mut shell.stdin)?;
+    shell.warn_if_ambiguous(&body);
+    match &job.wanted {
+        Wanted::Address(address) => fetch(job, address, &body, shell),
+        Wanted::Query(query) => search(job, query, &body, shell),
+    }
+}
+
+/// The messages of an address, as they came.
+fn fetch(job: &Recall, address: &Address, body: &Body, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    if let Err(missing) = address.check(body.messages().len()) {
+        let hint = format!("{missing} (in quotes, '\"{address}\"' is searched for)");
+        return nothing(job, &hint, shell);
+    }
+    let found = || address.indices().filter_map(|index| body.messages().get(index)).map(|message| &**message);
+    let mut rows = rows(body, address.indices());
+    if job.json {
+        let raws: Vec<&RawValue> =
+            found().map(|message| serde_json::from_str(message.raw())).collect::<Result<_, _>>()?;
+        rows.iter_mut().zip(raws).for_each(|(row, raw)| row.message = Some(raw));
+        return deliver(job, Deliverable::Json(&json(&rows)?), shell);
+    }
+    deliver(job, Deliverable::Text(&messages(&rows, found())), shell)
+}
+
+/// The best passages of what was left out.
+fn search(job: &Recall, query: &str, body: &Body, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    let left_out = left_out(job, body, shell)?;
+    if left_out.is_empty() {
+        let policy = job.window.policy.name;
+        return nothing(
+            job,
+            &format!("the policy `{policy}` leaves nothing out, so there is nothing to search"),
+            shell,
+        );
+    }
+    let index = SearchIndex::of(left_out)?;
+    let found = index.search(query, job.limit)?;
+    if found.is_empty() {
+        return nothing(job, "none of these words stands in what was left out", shell);
+    }
+    let mut rows: Vec<Row<'_>> = rows(body, found.iter().map(|hit| hit.message));
+    if job.json {
+        rows.iter_mut().zip(&found).for_each(|(row, hit)| row.text = Some(&hit.text));
+        return deliver(job, Deliverable::Json(&json(&rows)?), shell);
+    }
+    let is_seen = shell.stdout_is_terminal && job.output.is_none();
+    let columns = shell.columns.filter(|_| is_seen).unwrap_or(COLUMNS).saturating_sub(INDENT);
+    deliver(job, Deliverable::Text(&hits(&rows, &found, Columns(columns))), shell)
+}
+
+/// What the policy leaves out; where it cannot decide, everything.
+fn left_out<'b>(job: &Recall, body: &'b Body, shell: &mut Shell<'_>) -> anyhow::Result<Vec<(usize, &'b Message)>> {
+    let all = || body.messages().iter().map(|message| &**message).enumerate();
+    let window = job.window.resolve(body)?;
+    window.warnings.iter().for_each(|warning| shell.printer.warning(warning));
+    shell.warn_of_idle_flags(&job.window);
+    if window.policy.needs_budget && window.limit.is_none() {
+        shell.printer.note(
+            "No context window is known (--model or --context-window says it), so the whole history is searched.",
+        );
+        return Ok(all().collect());
+    }
+    let decided = match trimmed_window(body, options(&window)?) {
+        Err(TrimError::Overflow(overflow)) => {
+            shell.printer.note(&format!("The whole history is searched: {}", safe(&overflow.to_string())));
+            return Ok(all().collect());
+        }
+        decided => decided?,
+    };
+    let left_out: BTreeSet<usize> = decided.left_out().map(|(index, _)| index).collect();
+    Ok(all().filter(|(index, _)| left_out.contains(index)).collect())
+}
+
+fn deliver(job: &Recall, result: Deliverable<'_>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    shell.deliver(result, job.output.as_deref())?;
+    Ok(Exit::Done)
+}
+
+/// Programs get an empty list, people a sentence.
+fn nothing(job: &Recall, reason: &str, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    if job.json {
+        deliver(job, Deliverable::Json(&json(&[])?), shell)?;
+    }
+    shell.printer.note(&format!("{}: {}", safe(&job.input.source.to_string()), safe(reason)));
+    Ok(Exit::Finding)
+}

@@ -1,0 +1,231 @@
+//! Having back what was left out: how a message is named in stubs and ledgers, and what stands behind the name.
+
+use crate::window::ConversationWindow;
+use crate::wire::Message;
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+/// What an address starts and ends with where it stands in a text.
+const OPEN: &str = "[louver:";
+const CLOSE: &str = "]";
+
+/// Which messages of a log are meant: one or more ranges of their indices, ascending and apart.
+///
+/// This is the one place that knows the spelling: a policy writes what it leaves out as a [`tag`](Self::tag), and
+/// whoever reads the tag gives it back as it stands, with or without its bracket.
+///
+/// ```
+/// use louver::recall::Address;
+///
+/// let address: Address = "[louver:3-17, 20-41]".parse().unwrap();
+/// assert_eq!(address, "20-41, 3-17".parse().unwrap());
+/// assert_eq!((address.to_string(), address.count()), ("3-17, 20-41".to_owned(), 37));
+/// assert_eq!(Address::of(12).tag(), "[louver:12]");
+///
+/// let error = "[louver:twelve]".parse::<Address>().unwrap_err();
+/// assert_eq!(error.to_string(), "`[louver:twelve]` names no messages: expected 12, 3-17 or 3-17, 20-41");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Address {
+    ranges: Vec<Range<usize>>,
+}
+
+/// A text that is no address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` names no messages: expected 12, 3-17 or 3-17, 20-41")]
+pub struct NoAddress {
+    /// The text.
+    pub text: String,
+}
+
+/// An address of a message that the log does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no message {index}: the log has {len}, counted from 0")]
+pub struct NotInLog {
+    /// The first index that is not there.
+    pub index: usize,
+    /// How many messages there are.
+    pub len: usize,
+}
+
+impl Address {
+    /// One message.
+    #[must_use]
+    pub fn of(index: usize) -> Self {
+        Self { ranges: std::iter::once(index..index.saturating_add(1)).collect() }
+    }
+
+    /// All messages of these ranges, or nothing if they are empty.
+    #[must_use]
+    pub fn of_ranges(ranges: impl IntoIterator<Item = Range<usize>>) -> Option<Self> {
+        let mut ranges: Vec<Range<usize>> = ranges.into_iter().filter(|range| !range.is_empty()).collect();
+        ranges.sort_unstable_by_key(|range| (range.start, range.end));
+        ranges.dedup_by(|next, last| {
+            let touches = next.start <= last.end;
+            if touches {
+                last.end = last.end.max(next.end);
+            }
+            touches
+        });
+        (!ranges.is_empty()).then_some(Self { ranges })
+    }
+
+    /// As it is written into a text: `[louver:3-17, 20-41]`.
+    #[must_use]
+    pub fn tag(&self) -> String {
+        format!("{OPEN}{self}{CLOSE}")
+    }
+
+    /// Whether a text is meant as an address, well spelled or not.
+    #[must_use]
+    pub fn is_meant_by(text: &str) -> bool {
+        text.trim_start().starts_with(OPEN)
+    }
+
+    /// How many messages it names.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.ranges.iter().map(ExactSizeIterator::len).sum()
+    }
+
+    /// The indices it names, ascending.
+    pub fn indices(&self) -> impl Iterator<Item = usize> {
+        self.ranges.iter().cloned().flatten()
+    }
+
+    /// Whether a log of this length has all the messages it names.
+    ///
+    /// # Errors
+    ///
+    /// The first one that is not there.
+    pub fn check(&self, len: usize) -> Result<(), NotInLog> {
+        match self.ranges.iter().find(|range| range.end > len) {
+            Some(range) => Err(NotInLog { index: range.start.max(len), len }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, range) in self.ranges.iter().enumerate() {
+            let gap = if position > 0 { ", " } else { "" };
+            let last = range.end - 1;
+            match range.start == last {
+                true => write!(f, "{gap}{last}")?,
+                false => write!(f, "{gap}{}-{last}", range.start)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Address {
+    type Err = NoAddress;
+
+    fn from_str(text: &str) -> Result<Self, NoAddress> {
+        let inner = text.trim();
+        let inner = inner.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(CLOSE)).unwrap_or(inner);
+        let ranges: Option<Vec<_>> = inner.split(',').map(range).collect();
+        ranges.and_then(Self::of_ranges).ok_or_else(|| NoAddress { text: text.to_owned() })
+    }
+}
+
+/// `12` or `3-17`, both ends meant.
+fn range(text: &str) -> Option<Range<usize>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last) = (number(first)?, number(last)?);
+    (first <= last).then_some(first..last.checked_add(1)?)
+}
+
+/// Digits alone: `parse` would take a plus sign, too.
+fn number(text: &str) -> Option<usize> {
+    let digits = text.trim();
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
+}
+
+impl ConversationWindow {
+    /// The messages behind an address, as they came in, whatever became of them. O(what it names).
+    ///
+    /// ```
+    /// use louver::wire::{Format, Message};
+    /// use louver::window::{ConversationWindow, WindowConfig};
+    ///
+    /// let mut config = WindowConfig::new(Format::OpenAiChat, "messages");
+    /// config.settings.messages.max_messages = 3;
+    /// config.settings.messages.preserve_last_n = 1;
+    /// let mut window = ConversationWindow::new(config).unwrap();
+    /// for i in 0..5 {
+    ///     let raw = format!(r#"{{"role":"user","content":"Message {i}"}}"#);
+    ///     window.push(Message::parse(Format::OpenAiChat, &raw).unwrap());
+    /// }
+    /// window.fit().unwrap();
+    /// let back = window.recall(&"[louver:1-2]".parse().unwrap()).unwrap();
+    /// assert_eq!(back[1].0, 2);
+    /// assert_eq!(back[1].1.raw(), r#"{"role":"user","content":"Message 2"}"#);
+    /// assert!(window.recall(&"4-9".parse().unwrap()).is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The log does not have all of them.
+    pub fn recall(&self, address: &Address) -> Result<Vec<(usize, &Message)>, NotInLog> {
+        address.check(self.len())?;
+        Ok(address.indices().filter_map(|index| Some((index, self.original(index)?))).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::WindowConfig;
+    use crate::wire::Format;
+
+    fn read(text: &str) -> Option<String> {
+        text.parse::<Address>().ok().map(|address| address.to_string())
+    }
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        for ranges in [[0..1, 1..2], [3..18, 20..42], [5..6, 9..10]] {
+            let address = Address::of_ranges(ranges).unwrap();
+            assert_eq!(address.tag().parse(), Ok(address.clone()));
+            assert_eq!(address.to_string().parse(), Ok(address));
+        }
+    }
+
+    #[test]
+    fn ranges_in_any_order_are_put_together() {
+        assert_eq!(read(" 7 , 3-5,4-6, 12 - 12 ").as_deref(), Some("3-7, 12"));
+        assert_eq!(read("[louver:9, 9]").as_deref(), Some("9"));
+    }
+
+    #[test]
+    fn what_names_no_messages_is_refused() {
+        let bad =
+            ["", "a", "5-", "-5", "5-3", "1,,2", "1 2", "+1", "[louver:]", "[louver:1", "1]", "louver:1", "1-2-3"];
+        for text in bad.into_iter().chain(["18446744073709551615", "99999999999999999999"]) {
+            assert_eq!(read(text), None, "{text}");
+        }
+        assert!(Address::is_meant_by(" [louver:x") && !Address::is_meant_by("12"));
+    }
+
+    #[test]
+    fn no_ranges_are_no_address() {
+        assert_eq!(Address::of_ranges([]), None);
+        assert_eq!(Address::of_ranges([4..4, 7..7]), None);
+    }
+
+    #[test]
+    fn a_range_that_ends_behind_the_log_is_named_by_its_first_missing_message() {
+        let mut window = ConversationWindow::new(WindowConfig::new(Format::OpenAiChat, "everything")).unwrap();
+        for _ in 0..3 {
+            window.push(Message::parse(Format::OpenAiChat, r#"{"role":"user","content":"hi"}"#).unwrap());
+        }
+        let missing = |text: &str| window.recall(&text.parse().unwrap()).map(|found| found.len());
+        assert_eq!(missing("0-2"), Ok(3));
+        assert_eq!(missing("1-99999999999"), Err(NotInLog { index: 3, len: 3 }));
+        assert_eq!(missing("0, 7"), Err(NotInLog { index: 7, len: 3 }));
+    }
+}
