@@ -6,8 +6,18 @@ use louver::tokens::{CounterChoice, Factor};
 use std::str::FromStr;
 
 /// The policies that are compared where nobody says which, as they stand in the table of results.
-pub const DEFAULT_POLICIES: [&str; 8] =
-    ["everything", "messages", "tokens", "newest", "clear-tools", "mask", "full-cut", "ladder"];
+pub const DEFAULT_POLICIES: [&str; 10] = [
+    "everything",
+    "messages",
+    "tokens",
+    "newest",
+    "clear-tools",
+    "mask",
+    "full-cut",
+    "ladder-lean",
+    "ladder",
+    "ladder-careful",
+];
 
 /// What is replayed, and how.
 #[derive(Clone, Debug)]

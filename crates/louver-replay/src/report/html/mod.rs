@@ -83,7 +83,7 @@ fn legend(report: &Report) -> Markup {
 
 /// The class that gives a policy its colour.
 fn color(number: usize) -> String {
-    format!("c{}", number % 9)
+    format!("c{}", number % 12)
 }
 
 /// A section with a heading and what to read in it.
