@@ -20,8 +20,9 @@ shell() {
     # shellcheck disable=SC2086 # the flag and its value are two words
     "$louver" inspect examples/agent.json $window --limit 16 --color always
     echo
-    shell "louver trim examples/agent.json --max-messages 30 -o smaller.json"
-    "$louver" trim examples/agent.json --max-messages 30 -o "$scratch/smaller.json" --color always 2>&1
+    shell "louver trim examples/agent.json $window -o smaller.json"
+    # shellcheck disable=SC2086
+    "$louver" trim examples/agent.json $window -o "$scratch/smaller.json" --color always 2>&1
     echo
     shell "louver inspect smaller.json $window --limit 16"
     # shellcheck disable=SC2086
