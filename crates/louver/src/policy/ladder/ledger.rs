@@ -352,8 +352,12 @@ impl Page {
                 standing.insert(name);
             })
         });
+        let mut missing = all.iter().filter(|name| !standing.contains(**name)).peekable();
+        if missing.peek().is_none() {
+            return;
+        }
         self.line(heading);
-        for name in all.iter().filter(|name| !standing.contains(**name)) {
+        for name in missing {
             if name.len() + 1 < self.room() {
                 self.text.push(' ');
                 self.text.push_str(name);
