@@ -124,8 +124,9 @@ async fn play(played: Played, cancel: &CancellationToken, shell: &mut Shell<'_>)
     lay_out(folder.path())?;
     let tools = Arc::new(tools(folder.path(), &["wc".to_owned()])?);
     let sandbox = Sandbox::builder().scenario(Scenario::named("demo")?).start("127.0.0.1:0").await?;
-    let mut config = ExecutorConfig::new(options(played.model(), &Config::default())?);
-    config.options.window.settings.messages.max_messages = CAP;
+    let mut capped = Config::default();
+    capped.execution.max_conversation_messages = Some(CAP);
+    let mut config = ExecutorConfig::new(options(played.model(), &capped)?);
     config.options.cancel = cancel.clone();
     let mut provider = played.provider(&sandbox)?;
     if shell.printer.shows_progress() {

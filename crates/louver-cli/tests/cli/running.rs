@@ -12,6 +12,9 @@ fn the_demo_ends_well_on_both_providers_with_nothing_refused() {
     assert_eq!(run.stdout.matches("Outcome        completed").count(), 2, "{}", run.stdout);
     assert_eq!(run.stdout.matches("Refused       0 ").count(), 2, "{}", run.stdout);
     assert_eq!(run.stdout.matches("(65 tool calls)").count(), 2, "{}", run.stdout);
+    let views = run.stdout.lines().filter_map(|line| line.split_once("Largest view  ")?.1.split_once(' '));
+    let views: Vec<usize> = views.map(|(messages, _)| messages.parse().unwrap()).collect();
+    assert!(views.len() == 2 && views.iter().all(|messages| *messages <= 33), "the cap is 30: {views:?}");
     assert!(run.stdout.contains("\nNext\n"), "{}", run.stdout);
     assert!(run.stderr.contains("Context truncated: ") && !run.stderr.contains('\u{1b}'), "{}", run.stderr);
 }
