@@ -3,13 +3,12 @@
 use louver::budget::Budget;
 use louver::json::{Cursor, JsonError, Kind, Problem, text};
 use louver::legality::{check, repair};
-use louver::policy::{MessagesConfig, Settings, TABLE};
-use louver::tokens::Chars4;
-use louver::trim::{TrimError, TrimOptions, Trimmed, trim};
+use louver::policy::{MessagesConfig, TABLE};
+use louver::trim::{TrimError, Trimmed, trim};
+use louver::window::WindowConfig;
 use louver::wire::{Body, Format, Message};
 use serde_json::value::RawValue;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// Our cursor and `serde_json` agree on what is JSON. (`serde_json` passes a raw value without a limit on its depth
 /// and without reading its numbers, so the depth of ours is the only difference.)
@@ -71,8 +70,12 @@ pub fn body(format: Format, bytes: &[u8]) {
     let is_legal = check(&body).is_empty();
     repairs(&body, is_legal);
     for row in TABLE {
-        for settings in settings() {
-            trims(&body, row.name, settings, is_legal);
+        for (messages, budget) in settings() {
+            let mut policy = row.kind();
+            if let Some(own) = policy.messages_mut() {
+                *own = messages;
+            }
+            trims(&body, row.name, WindowConfig { budget, ..WindowConfig::new(format, policy) }, is_legal);
         }
     }
 }
@@ -101,19 +104,14 @@ fn repairs(body: &Body, is_legal: bool) {
     }
 }
 
-fn settings() -> [Settings; 2] {
+fn settings() -> [(MessagesConfig, Option<Budget>); 2] {
     let small = MessagesConfig { max_messages: 3, preserve_first_n: 1, preserve_last_n: 1, summarize_on_trim: false };
     let tail = MessagesConfig { preserve_first_n: 0, max_messages: 2, ..small };
-    [(small, 150), (tail, 60)].map(|(messages, window)| Settings {
-        messages,
-        budget: Budget::new(window, Some(5)).ok(),
-        ..Settings::default()
-    })
+    [(small, 150), (tail, 60)].map(|(messages, window)| (messages, Budget::new(window, Some(5)).ok()))
 }
 
-fn trims(body: &Body, policy: &str, settings: Settings, is_legal: bool) {
-    let options = TrimOptions { policy, settings, counter: Arc::new(Chars4), model: None };
-    let trimmed = match trim(body, options) {
+fn trims(body: &Body, policy: &str, config: WindowConfig, is_legal: bool) {
+    let trimmed = match trim(body, config) {
         Ok(trimmed) => trimmed,
         Err(TrimError::Overflow(overflow)) => {
             assert!(overflow.floor_tokens > overflow.allowed_tokens, "{policy} gave up although it fits: {overflow}");

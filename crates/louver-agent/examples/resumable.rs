@@ -3,6 +3,7 @@
 //! `resumable URL STATE NOTES` talks to a sandbox at URL. Its one working tool appends a line to NOTES, so that what was
 //! done can be held against what the state says.
 
+use louver::policy::{MessagesConfig, PolicyKind};
 use louver::tokens::CounterChoice;
 use louver_agent::provider::{AnthropicProvider, Connection};
 use louver_agent::tools::{Signal, Tool, ToolDefinition, ToolOutput, ToolSet};
@@ -60,8 +61,8 @@ async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let provider = AnthropicProvider::new(connection, ApiKey::sandbox())?;
     let tools = ToolSet::new([Arc::new(Note(notes.into())) as Arc<dyn Tool>, Arc::new(Complete)]);
     let mut options = ExecuteOptions::new("claude-sonnet-4-5");
-    options.window.settings.messages.max_messages = 30;
-    options.window.settings.messages.preserve_last_n = 10;
+    options.window.policy =
+        PolicyKind::Messages(MessagesConfig { max_messages: 30, preserve_last_n: 10, ..MessagesConfig::default() });
     options.max_turns = 10_000;
     // A tokenizer takes a while to load, and a run that is killed often would do little else.
     options.window.counter = CounterChoice::Chars4;

@@ -8,7 +8,7 @@
 //! | offer something to the model | [`tools::Tool`] |
 //!
 //! The engine decides what is sent; this crate sends it. The loop pushes every message to a
-//! [`ConversationWindow`](louver::window::ConversationWindow), fits it before every request, and sends its view.
+//! [`Window`](louver::window::Window), fits it before every request, and sends its view.
 //!
 //! # How do I run a task without a key?
 //!

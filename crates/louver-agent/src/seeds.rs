@@ -2,11 +2,11 @@
 
 use louver::budget::Budget;
 use louver::condense::{CondenseJob, Outcome, Summary};
-use louver::plan::Overflow;
-use louver::policy::{MessagesConfig, SettingsError, TokensConfig};
+use louver::plan::{CondenseError, Overflow};
+use louver::policy::{MessagesConfig, PolicyKind, SettingsError, TokensConfig};
 use louver::seeds::{Trimmed, truncate_conversation_if_needed as decide};
 use louver::tokens::Counter;
-use louver::window::{ConversationWindow, Fit, Log, WindowConfig};
+use louver::window::{Fit, Log, Window, WindowConfig};
 use louver::wire::{Format, Message};
 use std::sync::Arc;
 
@@ -62,14 +62,13 @@ pub async fn trim_with_summary(
     config: MessagesConfig,
     call: impl AsyncFnOnce(String) -> Result<String, String>,
 ) -> Result<Trimmed, SettingsError> {
-    let mut window_config = WindowConfig::new(format, "messages");
-    window_config.settings.messages = config;
-    let (mut window, fit) = ConversationWindow::rebuild(window_config, Log::decided_once(messages.to_vec()))?;
-    let mut fit = fit.unwrap_or_default();
-    let mut warnings = std::mem::take(&mut fit.warnings);
+    let config = WindowConfig::new(format, PolicyKind::Messages(config));
+    let (mut window, fit) = Window::rebuild(config, Log::decided_once(messages.to_vec()))?;
+    let fit = fit.unwrap_or_default();
+    let mut warnings: Vec<String> = fit.warnings.iter().map(ToString::to_string).collect();
     if let Some(job) = fit.job {
         let answer = call(job.prompt).await.map(|text| Summary { text, ..Summary::default() });
-        if let Ok(Outcome::Rejected(reason)) = window.answer(job.id, answer) {
+        if let Some(Outcome::Rejected(reason)) = window.answer(job.id, answer).outcome {
             warnings.push(format!("condensing failed, messages are left out without a summary: {reason}"));
         }
     }
@@ -89,18 +88,21 @@ pub async fn trim_with_summary(
 pub async fn truncate_conversation_if_needed(
     format: Format,
     messages: &[Arc<Message>],
+    total_tokens: Option<u64>,
     config: TokensConfig,
     budget: Budget,
     counter: Arc<dyn Counter>,
     call: impl AsyncFnOnce(String) -> Result<String, String>,
-) -> Result<(ConversationWindow, Result<Fit, Overflow>), SettingsError> {
-    let (mut window, mut fit) = decide(format, messages, config, budget, counter)?;
-    if let Ok(Fit { job: Some(job), error, .. }) = &mut fit {
-        let answer = call(job.prompt.clone()).await.map(|text| Summary { text, ..Summary::default() });
-        match window.answer(job.id, answer) {
-            Ok(Outcome::Accepted) => {}
-            Ok(Outcome::Rejected(reason)) => *error = Some(reason),
-            Err(overflow) => return Ok((window, Err(overflow))),
+) -> Result<(Window, Result<Fit, Overflow>), SettingsError> {
+    let (mut window, mut fit) = decide(format, messages, total_tokens, config, budget, counter)?;
+    if let Ok(fit) = &mut fit
+        && let Some(job) = fit.job.take()
+    {
+        let answer = call(job.prompt).await.map(|text| Summary { text, ..Summary::default() });
+        let answered = window.answer(job.id, answer);
+        match answered.outcome {
+            Some(Outcome::Rejected(reason)) => fit.error = Some(CondenseError::Rejected(reason)),
+            _ => fit.tokens_after = answered.tokens_after,
         }
     }
     Ok((window, fit))
@@ -108,13 +110,15 @@ pub async fn truncate_conversation_if_needed(
 
 /// The engine's own job over everything: one message is appended behind, and nothing is kept before it.
 fn job_over(format: Format, messages: &[Arc<Message>]) -> Option<CondenseJob> {
-    let mut config = WindowConfig::new(format, "messages");
-    config.settings.messages =
-        MessagesConfig { max_messages: 1, preserve_first_n: 0, preserve_last_n: 0, summarize_on_trim: true };
-    let mut window = ConversationWindow::new(config).ok()?;
-    messages.iter().for_each(|message| window.push(Arc::clone(message)));
+    let all = MessagesConfig { max_messages: 1, preserve_first_n: 0, preserve_last_n: 0, summarize_on_trim: true };
+    let mut window = Window::new(WindowConfig::new(format, PolicyKind::Messages(all))).ok()?;
+    for message in messages {
+        window.push(Arc::clone(message));
+    }
     // A summary waits for ten messages, so a short list is filled up with silent ones behind it.
     let silent = Message::synthetic(format, louver::wire::Role::User, " ").ok()?;
-    (0..louver::condense::MIN_EVICTED_PER_SUMMARY + 1).for_each(|_| window.push(silent.clone()));
+    for _ in 0..=louver::condense::MIN_EVICTED_PER_SUMMARY {
+        window.push(silent.clone());
+    }
     window.fit().ok()?.job
 }

@@ -4,6 +4,7 @@
 
 mod world;
 
+use louver::policy::{MessagesConfig, PolicyKind};
 use louver::wire::{Format, Message, PartKind};
 use louver_agent::{CondenseTiming, ExecuteOptions, Executor, ExecutorConfig, Interrupted, RunOutcome};
 use louver_sandbox::{Call, Sandbox, Scenario, Turn};
@@ -147,9 +148,12 @@ async fn a_run_goes_on_from_every_line_of_its_state_file() {
 /// A window that cuts on every turn and asks for summaries, so that a run may end while one is on its way.
 fn condensing(world: &World) -> ExecuteOptions {
     let mut options = world.options();
-    options.window.settings.messages.max_messages = 4;
-    options.window.settings.messages.preserve_last_n = 2;
-    options.window.settings.messages.summarize_on_trim = true;
+    options.window.policy = PolicyKind::Messages(MessagesConfig {
+        max_messages: 4,
+        preserve_last_n: 2,
+        summarize_on_trim: true,
+        ..MessagesConfig::default()
+    });
     options.condense.timing = CondenseTiming::Immediate;
     options
 }
@@ -203,9 +207,12 @@ async fn a_finished_run_is_read_back_as_it_was_and_not_run_again() {
         let world = World::with(api, Sandbox::builder().scenario(world::steps(40)).context_window(1500)).await;
         let mut options = world.options();
         options.max_tokens = 16;
-        options.window.settings.messages.max_messages = 30;
-        options.window.settings.messages.preserve_last_n = 10;
-        options.window.settings.messages.summarize_on_trim = true;
+        options.window.policy = PolicyKind::Messages(MessagesConfig {
+            max_messages: 30,
+            preserve_last_n: 10,
+            summarize_on_trim: true,
+            ..MessagesConfig::default()
+        });
         let config = ExecutorConfig { state_file: Some(path.clone()), ..ExecutorConfig::new(options) };
         let executor = Executor::new(world.provider.clone(), world.tools.clone(), config);
         let lived = executor.run("Go.").await.unwrap();

@@ -4,6 +4,7 @@
 
 mod world;
 
+use louver::policy::{MessagesConfig, PolicyKind};
 use louver_agent::{Executor, ExecutorConfig, RunEvent, RunOutcome};
 use louver_sandbox::{Call, Scenario, Turn};
 use serde_json::json;
@@ -23,8 +24,8 @@ fn iterations(count: usize) -> Scenario {
 
 fn executor(world: &World, max_messages: usize) -> Executor {
     let mut options = world.options();
-    options.window.settings.messages.max_messages = max_messages;
-    options.window.settings.messages.preserve_last_n = 6;
+    options.window.policy =
+        PolicyKind::Messages(MessagesConfig { max_messages, preserve_last_n: 6, ..MessagesConfig::default() });
     Executor::new(world.provider.clone(), world.tools.clone(), ExecutorConfig::new(options))
 }
 
@@ -71,7 +72,7 @@ async fn the_warning_starts_at_eighty_percent_of_the_cap() {
             (0..4).fold(Scenario::new("x"), |scenario, n| scenario.turn(Turn::calls([read(&n.to_string())])));
         let world = World::new(Api::Chat, scenario.turn(Turn::text("Done."))).await;
         let mut options = world.options();
-        options.window.settings.messages.max_messages = cap;
+        options.window.policy = PolicyKind::Messages(MessagesConfig { max_messages: cap, ..MessagesConfig::default() });
         let mut config = ExecutorConfig::new(options);
         config.max_iterations = 1;
         let summary = Executor::new(world.provider.clone(), world.tools.clone(), config).run("Go.").await.unwrap();

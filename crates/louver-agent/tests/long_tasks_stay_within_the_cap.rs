@@ -4,6 +4,7 @@
 
 mod world;
 
+use louver::policy::{MessagesConfig, PolicyKind};
 use louver_agent::{ExecuteOptions, Stop};
 use louver_sandbox::{Scenario, Task};
 use world::{Api, World, assert_sound};
@@ -12,8 +13,8 @@ const CAP: usize = 30;
 
 fn capped(world: &World) -> ExecuteOptions {
     let mut options = world.options();
-    options.window.settings.messages.max_messages = CAP;
-    options.window.settings.messages.preserve_last_n = 10;
+    options.window.policy =
+        PolicyKind::Messages(MessagesConfig { max_messages: CAP, preserve_last_n: 10, ..MessagesConfig::default() });
     options
 }
 
@@ -61,7 +62,7 @@ async fn without_a_cap_everything_is_sent() {
     for api in Api::ALL {
         let world = World::new(api, sixty_calls()).await;
         let mut options = capped(&world);
-        options.window.settings.messages.max_messages = 0;
+        options.window.policy = PolicyKind::Messages(MessagesConfig { max_messages: 0, ..MessagesConfig::default() });
         let result = world.execute(&options).await;
         assert_eq!(result.conversation_metrics.evicted_messages, 0);
         let last = world.sandbox.journal().pop().unwrap();

@@ -4,6 +4,7 @@
 
 mod world;
 
+use louver::policy::{MessagesConfig, PolicyKind};
 use louver_agent::Stop;
 use louver_agent::provider::Category;
 use louver_sandbox::{Sandbox, Scenario, Task};
@@ -36,7 +37,7 @@ async fn without_a_window_overflow_ends_the_run() {
         let world = World::with(api, Sandbox::builder().scenario(task()).context_window(700)).await;
         let mut options = world.options();
         options.max_tokens = 16;
-        options.window.settings.messages.max_messages = 0;
+        options.window.policy = PolicyKind::Messages(MessagesConfig { max_messages: 0, ..MessagesConfig::default() });
         let result = world.execute(&options).await;
         let error = result.error.unwrap();
         assert_eq!((error.category, error.status), (Category::Overflow, Some(400)), "{api:?}: {error}");

@@ -4,6 +4,7 @@
 
 mod world;
 
+use louver::policy::{MessagesConfig, PolicyKind};
 use louver_agent::{ApiKey, CondenseTiming, Executor, ExecutorConfig, RunOutcome};
 use louver_sandbox::{Fault, Scenario, Turn};
 use std::io::Write;
@@ -56,8 +57,8 @@ async fn trimming_is_logged_in_the_promised_words() {
     let (lines, _guard) = listening();
     let world = World::new(Api::Chat, steps(10)).await;
     let mut options = world.options();
-    options.window.settings.messages.max_messages = 10;
-    options.window.settings.messages.preserve_last_n = 4;
+    options.window.policy =
+        PolicyKind::Messages(MessagesConfig { max_messages: 10, preserve_last_n: 4, ..MessagesConfig::default() });
     world.execute(&options).await;
     let text = lines.text();
     let trimmed = text.lines().find(|line| line.contains("Trimmed conversation: ")).unwrap();
@@ -71,9 +72,12 @@ async fn every_decision_is_one_event_with_all_its_fields() {
     let (lines, _guard) = listening();
     let world = World::new(Api::Anthropic, steps(20)).await;
     let mut options = world.options();
-    options.window.settings.messages.max_messages = 14;
-    options.window.settings.messages.preserve_last_n = 6;
-    options.window.settings.messages.summarize_on_trim = true;
+    options.window.policy = PolicyKind::Messages(MessagesConfig {
+        max_messages: 14,
+        preserve_last_n: 6,
+        summarize_on_trim: true,
+        ..MessagesConfig::default()
+    });
     options.condense.timing = CondenseTiming::Immediate;
     let result = world.execute(&options).await;
     let text = lines.text();
@@ -104,8 +108,8 @@ async fn nothing_is_decided_when_it_is_switched_off() {
     let (lines, _guard) = listening();
     let world = World::new(Api::Responses, steps(20)).await;
     let mut options = world.options();
-    options.window.settings.messages.max_messages = 0;
-    options.window.settings.messages.summarize_on_trim = true;
+    options.window.policy =
+        PolicyKind::Messages(MessagesConfig { max_messages: 0, summarize_on_trim: true, ..MessagesConfig::default() });
     world.execute(&options).await;
     assert!(!lines.text().contains("louver::decision"));
 }

@@ -4,6 +4,7 @@
 
 mod world;
 
+use louver::policy::{MessagesConfig, PolicyKind};
 use louver::wire::Format;
 use louver_agent::provider::{Answer, Provider, ProviderError, Request};
 use louver_agent::tools::{Tool, ToolDefinition, ToolOutput, ToolSet};
@@ -66,9 +67,12 @@ impl Tool for WaitForSummary {
 
 fn in_background(world: &World) -> ExecuteOptions {
     let mut options = world.options();
-    options.window.settings.messages.max_messages = 8;
-    options.window.settings.messages.preserve_last_n = 4;
-    options.window.settings.messages.summarize_on_trim = true;
+    options.window.policy = PolicyKind::Messages(MessagesConfig {
+        max_messages: 8,
+        preserve_last_n: 4,
+        summarize_on_trim: true,
+        ..MessagesConfig::default()
+    });
     options.condense.timing = CondenseTiming::Background { max_wait: HOUR };
     options.condense.time_limit = HOUR;
     options
@@ -153,7 +157,7 @@ async fn a_job_that_a_stopped_run_left_open_is_run_again() {
     let covers = stopped.window().open_job().unwrap().covers.clone();
     let system = options.system_prompt.as_deref();
     let config = options.window.config(Format::OpenAiChat, &options.model, options.max_tokens, system, &[]).unwrap();
-    let resumed = louver_agent::Conversation::rebuild(config, stopped.log()).unwrap();
+    let resumed = louver_agent::Conversation::restore(config, stopped.log()).unwrap();
     drop(stopped);
     assert_eq!(resumed.window().open_job().unwrap().covers, covers);
     let again = World::new(Api::Chat, steps(20)).await;

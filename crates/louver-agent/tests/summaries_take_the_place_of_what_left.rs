@@ -5,6 +5,7 @@
 mod world;
 
 use louver::condense::{MIN_EVICTED_PER_SUMMARY, SUMMARY_PREFIX, SUMMARY_PROMPT};
+use louver::policy::{MessagesConfig, PolicyKind};
 use louver::window::{Event, Origin};
 use louver_agent::{
     ApiKey, CondenseHandler, CondenseOptions, CondenseTiming, Conversation, ExecuteOptions, ExecutionResult, Stop,
@@ -16,9 +17,12 @@ use world::{Api, World, assert_sound, complete, connection, steps};
 
 fn condensing(world: &World) -> ExecuteOptions {
     let mut options = world.options();
-    options.window.settings.messages.max_messages = 14;
-    options.window.settings.messages.preserve_last_n = 6;
-    options.window.settings.messages.summarize_on_trim = true;
+    options.window.policy = PolicyKind::Messages(MessagesConfig {
+        max_messages: 14,
+        preserve_last_n: 6,
+        summarize_on_trim: true,
+        ..MessagesConfig::default()
+    });
     options.condense.timing = CondenseTiming::Immediate;
     options
 }
@@ -213,9 +217,9 @@ async fn the_prompt_is_the_seeds_sentence_a_blank_line_and_the_lines() {
 fn by_tokens(world: &World, context_window: u64) -> ExecuteOptions {
     let mut options = world.options();
     options.max_tokens = 100;
-    options.window.policy = "tokens".to_owned();
-    options.window.settings.budget = Some(louver::budget::Budget::new(context_window, Some(100)).unwrap());
-    options.window.settings.tokens.auto_condense_context = true;
+    let tokens = louver::policy::TokensConfig { auto_condense_context: true, ..Default::default() };
+    options.window.policy = PolicyKind::Tokens(tokens);
+    options.window.budget = Some(louver::budget::Budget::new(context_window, Some(100)).unwrap());
     options.condense.timing = CondenseTiming::Immediate;
     options
 }

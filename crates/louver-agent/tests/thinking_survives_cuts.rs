@@ -4,6 +4,7 @@
 
 mod world;
 
+use louver::policy::{MessagesConfig, PolicyKind};
 use louver_agent::{CondenseTiming, Stop};
 use louver_sandbox::{Scenario, Task, Turn};
 use serde_json::{Value, json};
@@ -20,9 +21,12 @@ async fn completes(api: Api, model: &str, field: &str, value: Value, summaries: 
         let mut options = world.options();
         model.clone_into(&mut options.model);
         options.extra.insert(field.to_owned(), value.clone());
-        options.window.settings.messages.max_messages = 30;
-        options.window.settings.messages.preserve_last_n = 10;
-        options.window.settings.messages.summarize_on_trim = summarize_on_trim;
+        options.window.policy = PolicyKind::Messages(MessagesConfig {
+            max_messages: 30,
+            preserve_last_n: 10,
+            summarize_on_trim,
+            ..MessagesConfig::default()
+        });
         options.condense.timing = CondenseTiming::Immediate;
         let result = world.execute(&options).await;
         assert_eq!(result.stop, Stop::Completed, "{model}: {:?}", result.error);
@@ -49,9 +53,12 @@ async fn a_model_that_thinks_once_a_turn_goes_on_without_when_that_has_left() {
         let world = World::new(Api::Anthropic, scenario.clone()).await;
         let mut options = world.options();
         options.extra.insert("thinking".to_owned(), json!({"type": "enabled", "budget_tokens": 1024}));
-        options.window.settings.messages.max_messages = 30;
-        options.window.settings.messages.preserve_last_n = 10;
-        options.window.settings.messages.summarize_on_trim = summarize_on_trim;
+        options.window.policy = PolicyKind::Messages(MessagesConfig {
+            max_messages: 30,
+            preserve_last_n: 10,
+            summarize_on_trim,
+            ..MessagesConfig::default()
+        });
         options.condense.timing = CondenseTiming::Immediate;
         let result = world.execute(&options).await;
         assert_eq!(result.stop, Stop::Completed, "{:?}", result.error);

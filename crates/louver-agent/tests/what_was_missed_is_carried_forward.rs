@@ -4,6 +4,7 @@
 
 mod world;
 
+use louver::policy::{MessagesConfig, PolicyKind};
 use louver::wire::{Format, Message, PartKind};
 use louver_agent::provider::{Answer, Provider, ProviderError, Request, StopReason};
 use louver_agent::{CondenseHandler, CondenseTiming, Usage};
@@ -44,9 +45,12 @@ async fn a_later_summary_covers_what_a_failed_one_left_and_merges_the_one_before
         let summariser = Arc::new(Summariser::default());
         let world = World::new(api, steps(40)).await;
         let mut options = world.options();
-        options.window.settings.messages.max_messages = 14;
-        options.window.settings.messages.preserve_last_n = 6;
-        options.window.settings.messages.summarize_on_trim = true;
+        options.window.policy = PolicyKind::Messages(MessagesConfig {
+            max_messages: 14,
+            preserve_last_n: 6,
+            summarize_on_trim: true,
+            ..MessagesConfig::default()
+        });
         options.window.custom_condensing_prompt = Some("Be brief.".to_owned());
         options.condense.timing = CondenseTiming::Immediate;
         options.condense.handler = Some(CondenseHandler { provider: summariser.clone(), model: "any".to_owned() });

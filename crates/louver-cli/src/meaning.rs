@@ -3,17 +3,12 @@
 use crate::config::{Config, Provider, ProviderKind};
 use crate::input::{Input, Source};
 use crate::typed::{self, Command, Typed};
-use crate::window::{WindowChoice, counts_messages, has_token_window};
+use crate::window::WindowChoice;
 use anyhow::ensure;
-use louver::policy::Row;
-use louver::recall::Address;
+use louver::address::Address;
+use louver::policy::PolicyKind;
 use louver_replay::{DEFAULT_POLICIES, Options};
 use std::path::{Path, PathBuf};
-
-/// The policy that decides where nobody names one.
-const DEFAULT_POLICY: &str = "ladder";
-/// The one that decides where nobody names one and flags or file are about messages.
-const MESSAGE_POLICY: &str = "messages";
 
 /// A command that can be run.
 #[derive(Debug)]
@@ -155,7 +150,7 @@ fn recall(typed: typed::Recall, config: Option<&Config>) -> anyhow::Result<Recal
         wanted: wanted(typed.wanted)?,
         input: input(typed.input),
         // Addresses are what the ladder writes; where it cannot decide, all is searched, and no other policy is asked.
-        window: WindowChoice { without_window: window.policy, ..window },
+        window: WindowChoice { without_window: window.policy.clone(), ..window },
         output: output(typed.output),
         limit: usize::try_from(typed.limit)?,
         json: typed.json,
@@ -234,53 +229,57 @@ fn output(typed: typed::Output) -> Option<PathBuf> {
 fn window(typed: typed::Window, config: Option<&Config>) -> anyhow::Result<WindowChoice> {
     let has_message_flags =
         typed.max_messages.is_some() || typed.preserve_first.is_some() || typed.preserve_last.is_some();
-    let implied = has_message_flags.then_some(MESSAGE_POLICY);
-    let wanted = config.and_then(Config::wanted_policy).or(implied);
-    let policy = match typed.policy {
-        Some(row) => row,
-        None => Row::find(wanted.unwrap_or(DEFAULT_POLICY))?,
+    let wanted = match typed.policy {
+        Some(row) => Some(row.kind()),
+        None => config.and_then(Config::wanted_policy).or(has_message_flags.then(|| PolicyKind::default_for(false))),
     };
-    let is_default = typed.policy.is_none() && wanted.is_none();
-    let idle_flags = idle_flags(policy, &typed);
-    let mut messages = config.map(Config::messages).unwrap_or_default();
-    let mut tokens = config.map(Config::tokens).unwrap_or_default();
-    set(&mut messages.max_messages, typed.max_messages);
-    set(&mut messages.preserve_first_n, typed.preserve_first);
-    set(&mut messages.preserve_last_n, typed.preserve_last);
-    tokens.total_tokens = typed.total_tokens;
-    tokens.current_profile_id = typed.profile.or(tokens.current_profile_id);
+    let set = |mut policy: PolicyKind| {
+        if let Some(config) = config {
+            config.apply(&mut policy);
+        }
+        set_flags(&typed, &mut policy);
+        policy
+    };
+    let policy = set(wanted.clone().unwrap_or_else(|| PolicyKind::default_for(true)));
+    let mut idle = idle_flags(&policy, &typed);
+    idle.extend(config.map(|config| config.idle_keys(&policy)).unwrap_or_default());
     Ok(WindowChoice {
-        policy,
         // A list of messages alone does not say how large the window is; then the message window has to do.
-        without_window: if is_default { Row::find(MESSAGE_POLICY)? } else { policy },
-        messages,
-        tokens,
-        ladder: config.map(|config| config.ladder.to_engine()).unwrap_or_default(),
+        without_window: if wanted.is_none() { set(PolicyKind::default_for(false)) } else { policy.clone() },
+        policy,
+        total_tokens: typed.total_tokens,
         model: typed.model,
         configured_model: config.and_then(|config| config.provider.as_ref()?.model.clone()),
         context_window: typed.context_window.or(config.and_then(|config| config.context.context_window)),
         max_output: typed.max_output,
         counter: typed.counter,
-        idle_flags,
+        idle,
     })
 }
 
-fn set<T>(setting: &mut T, flag: Option<T>) {
-    if let Some(value) = flag {
-        *setting = value;
+fn set_flags(typed: &typed::Window, policy: &mut PolicyKind) {
+    if let Some(messages) = policy.messages_mut() {
+        messages.max_messages = typed.max_messages.unwrap_or(messages.max_messages);
+        messages.preserve_first_n = typed.preserve_first.unwrap_or(messages.preserve_first_n);
+        messages.preserve_last_n = typed.preserve_last.unwrap_or(messages.preserve_last_n);
+    }
+    if let Some(tokens) = policy.tokens_mut()
+        && typed.profile.is_some()
+    {
+        tokens.current_profile_id.clone_from(&typed.profile);
     }
 }
 
 /// Flags that the policy does not look at.
-fn idle_flags(policy: &Row, typed: &typed::Window) -> Vec<&'static str> {
-    let counts_messages = counts_messages(policy);
-    let has_token_window = has_token_window(policy);
+fn idle_flags(policy: &PolicyKind, typed: &typed::Window) -> Vec<&'static str> {
+    let counts_messages = policy.messages().is_some();
+    let has_token_window = policy.tokens().is_some();
     let flags = [
         ("--max-messages", typed.max_messages.is_some() && !counts_messages),
         ("--preserve-first", typed.preserve_first.is_some() && !counts_messages),
         ("--preserve-last", typed.preserve_last.is_some() && !counts_messages),
-        ("--context-window", typed.context_window.is_some() && !policy.needs_budget),
-        ("--max-output", typed.max_output.is_some() && !policy.needs_budget),
+        ("--context-window", typed.context_window.is_some() && !policy.needs_budget()),
+        ("--max-output", typed.max_output.is_some() && !policy.needs_budget()),
         ("--total-tokens", typed.total_tokens.is_some() && !has_token_window),
         ("--profile", typed.profile.is_some() && !has_token_window),
     ];
@@ -306,10 +305,11 @@ mod tests {
     fn flags_beat_the_configuration() {
         let config = "policy: both\nprofile: code\nexecution: {conversation: {max_messages: 40, preserve_last_n: 7}}";
         let window = trim("--max-messages 9 --profile chat", config).window;
-        assert_eq!((window.policy.name, window.messages.max_messages), ("both", 9));
-        assert_eq!((window.messages.preserve_last_n, window.messages.preserve_first_n), (7, 1));
-        assert_eq!(window.tokens.current_profile_id.as_deref(), Some("chat"));
-        assert_eq!(trim("--policy tokens", config).window.policy.name, "tokens");
+        assert_eq!((window.policy.name(), window.policy.messages().unwrap().max_messages), ("both", 9));
+        let messages = window.policy.messages().unwrap();
+        assert_eq!((messages.preserve_last_n, messages.preserve_first_n), (7, 1));
+        assert_eq!(window.policy.tokens().unwrap().current_profile_id.as_deref(), Some("chat"));
+        assert_eq!(trim("--policy tokens", config).window.policy.name(), "tokens");
         let config = "context: {context_window: 8000}";
         assert_eq!(trim("--policy tokens", config).window.context_window, Some(8000));
         assert_eq!(trim("--policy tokens --context-window 9000", config).window.context_window, Some(9000));
@@ -353,7 +353,7 @@ context: {condensing_provider: {type: anthropic-api, model: claude-haiku-4-5}}";
     fn the_ladder_decides_unless_something_else_is_asked_for() {
         let policies = |arguments, config| {
             let window = trim(arguments, config).window;
-            [window.policy.name, window.without_window.name]
+            [window.policy.name().to_owned(), window.without_window.name().to_owned()]
         };
         assert_eq!(policies("", ""), ["ladder", "messages"]);
         assert_eq!(policies("--max-messages 3", ""), ["messages", "messages"]);
@@ -372,9 +372,9 @@ context: {condensing_provider: {type: anthropic-api, model: claude-haiku-4-5}}";
 
     #[test]
     fn flags_without_effect_are_known() {
-        assert_eq!(trim("--policy tokens --max-messages 3", "").window.idle_flags, ["--max-messages"]);
-        assert_eq!(trim("--policy messages --context-window 9", "").window.idle_flags, ["--context-window"]);
-        assert!(trim("--context-window 9", "").window.idle_flags.is_empty());
-        assert!(trim("--policy both --context-window 9 --preserve-first 1", "").window.idle_flags.is_empty());
+        assert_eq!(trim("--policy tokens --max-messages 3", "").window.idle, ["--max-messages"]);
+        assert_eq!(trim("--policy messages --context-window 9", "").window.idle, ["--context-window"]);
+        assert!(trim("--context-window 9", "").window.idle.is_empty());
+        assert!(trim("--policy both --context-window 9 --preserve-first 1", "").window.idle.is_empty());
     }
 }

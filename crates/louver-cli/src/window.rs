@@ -1,10 +1,12 @@
 //! What decides about a conversation, once the conversation is known: model, budget, counter.
 
-use anyhow::{anyhow, bail};
+use anyhow::anyhow;
 use louver::budget::{ANTHROPIC_DEFAULT_MAX_TOKENS, Budget};
 use louver::catalog::{Catalog, Model};
-use louver::policy::{Economy, LadderConfig, MessagesConfig, Row, Settings, TokensConfig};
+use louver::policy::PolicyKind;
 use louver::tokens::{Counter, CounterChoice};
+use louver::trim::TrimOptions;
+use louver::window::WindowConfig;
 use louver::wire::Body;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,12 +14,11 @@ use std::sync::Arc;
 /// What flags and configuration say.
 #[derive(Clone, Debug)]
 pub(crate) struct WindowChoice {
-    pub(crate) policy: &'static Row,
+    pub(crate) policy: PolicyKind,
     /// The policy where no context window is known.
-    pub(crate) without_window: &'static Row,
-    pub(crate) messages: MessagesConfig,
-    pub(crate) tokens: TokensConfig,
-    pub(crate) ladder: LadderConfig,
+    pub(crate) without_window: PolicyKind,
+    /// What the provider reported for all but the last message.
+    pub(crate) total_tokens: Option<u64>,
     /// What `--model` says; it beats the input's own.
     pub(crate) model: Option<String>,
     /// What the configuration says; the input's own beats it.
@@ -25,23 +26,22 @@ pub(crate) struct WindowChoice {
     pub(crate) context_window: Option<u64>,
     pub(crate) max_output: Option<u64>,
     pub(crate) counter: CounterChoice,
-    /// Flags that were given although the policy does not look at them.
-    pub(crate) idle_flags: Vec<&'static str>,
+    /// Flags and keys that were given although the policy does not look at them.
+    pub(crate) idle: Vec<&'static str>,
 }
 
 /// What holds for one conversation.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
-    pub(crate) policy: &'static Row,
-    pub(crate) messages: MessagesConfig,
-    pub(crate) tokens: TokensConfig,
-    pub(crate) ladder: LadderConfig,
+    pub(crate) policy: PolicyKind,
+    pub(crate) total_tokens: Option<u64>,
     /// The name that was asked for.
     pub(crate) model_name: Option<String>,
     /// What the catalogue knows of it.
     pub(crate) model: Option<Cow<'static, Model>>,
     pub(crate) limit: Option<Limit>,
     pub(crate) counter: Arc<dyn Counter>,
+    counter_choice: CounterChoice,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -67,7 +67,9 @@ impl WindowChoice {
         let name = self.model.as_deref().or(body.model()).or(self.configured_model.as_deref());
         let found = name.and_then(|name| Catalog::builtin().find(name));
         if let (Some(typed), None, None) = (&self.model, &found, self.context_window) {
-            bail!("--model: `{typed}` is not in the catalogue (--context-window and --counter do without)");
+            return Err(anyhow!(
+                "--model: `{typed}` is not in the catalogue (--context-window and --counter do without)"
+            ));
         }
         let mut warnings: Vec<String> = found.iter().filter_map(|found| found.warning.clone()).collect();
         if let (Some(name), None, CounterChoice::Auto) = (name, &found, self.counter) {
@@ -76,13 +78,12 @@ impl WindowChoice {
         let model = found.map(|found| found.model);
         let limit = self.limit(body, model.as_deref());
         Ok(Window {
-            policy: if limit.is_some() { self.policy } else { self.without_window },
-            messages: self.messages,
-            tokens: self.tokens.clone(),
-            ladder: self.ladder.clone(),
+            policy: if limit.is_some() { self.policy.clone() } else { self.without_window.clone() },
+            total_tokens: self.total_tokens,
             model_name: name.map(str::to_owned),
             limit,
             counter: self.counter.resolve(model.as_deref()),
+            counter_choice: self.counter,
             model,
             warnings,
         })
@@ -109,36 +110,28 @@ impl WindowChoice {
     }
 }
 
-/// Whether a policy looks at the settings of the message window.
-pub(crate) fn counts_messages(policy: &Row) -> bool {
-    matches!(policy.name, "messages" | "both")
-}
-
-/// Whether a policy looks at the settings of the token window.
-pub(crate) fn has_token_window(policy: &Row) -> bool {
-    matches!(policy.name, "tokens" | "both")
-}
-
 impl Window {
-    /// What the policy is told. Only a policy that counts tokens has a budget.
-    pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
-        let budget = match (self.policy.needs_budget, self.limit) {
+    /// The engine's window for a conversation.
+    pub(crate) fn config(&self, body: &Body) -> anyhow::Result<WindowConfig> {
+        let budget = match (self.policy.needs_budget(), self.limit) {
             (false, _) => None,
             (true, Some(limit)) => Some(limit.budget()?),
             (true, None) => return Err(self.no_budget()),
         };
-        Ok(Settings {
-            messages: self.messages,
-            tokens: self.tokens.clone(),
-            ladder: self.ladder.clone(),
-            economy: self.model.as_deref().map(Economy::of_model).unwrap_or_default(),
-            budget,
-            ..Settings::default()
-        })
+        let config = WindowConfig::new(body.format(), self.policy.clone());
+        let config = config.with_model(self.model.as_deref(), self.counter_choice);
+        // The tokenizer is loaded already.
+        Ok(WindowConfig { budget, counter: Arc::clone(&self.counter), ..config })
+    }
+
+    /// What the engine is told about the one decision over a conversation.
+    pub(crate) fn trim_options(&self, body: &Body) -> anyhow::Result<TrimOptions> {
+        let total_tokens = self.total_tokens.filter(|_| self.policy.tokens().is_some());
+        Ok(TrimOptions { config: self.config(body)?, total_tokens })
     }
 
     fn no_budget(&self) -> anyhow::Error {
-        let policy = self.policy.name;
+        let policy = self.policy.name();
         match &self.model_name {
             Some(name) => anyhow!(
                 "model `{name}` is not in the catalogue, and the policy `{policy}` needs a context window: give \

@@ -1,16 +1,12 @@
 //! The policies that are compared.
 
-use louver::policy::{Policy, Row, Settings, SettingsError};
-use std::fmt;
-use std::sync::Arc;
+use louver::policy::{PolicyKind, SettingsError};
 
-type Make = dyn Fn(&Settings) -> Result<Box<dyn Policy>, SettingsError> + Send + Sync;
-
-/// A policy with the name it has in reports. Each conversation gets a fresh one.
-#[derive(Clone)]
+/// A policy with the name it has in reports.
+#[derive(Clone, Debug)]
 pub struct Contender {
     name: String,
-    make: Arc<Make>,
+    policy: PolicyKind,
 }
 
 impl Contender {
@@ -20,16 +16,21 @@ impl Contender {
     ///
     /// No policy has this name.
     pub fn named(name: &str) -> Result<Self, SettingsError> {
-        let row = Row::find(name)?;
-        Ok(Self::custom(name, |settings| row.build(settings)))
+        Ok(Self::new(name, name.parse()?))
     }
 
-    /// Any other policy.
-    pub fn custom(
-        name: &str,
-        make: impl Fn(&Settings) -> Result<Box<dyn Policy>, SettingsError> + Send + Sync + 'static,
-    ) -> Self {
-        Self { name: name.to_owned(), make: Arc::new(make) }
+    /// Any policy, with settings of its own, under any name.
+    ///
+    /// ```
+    /// use louver::policy::{LadderConfig, PolicyKind};
+    /// use louver_replay::Contender;
+    ///
+    /// let short = LadderConfig { keep_recent_tokens: 1_000, ..LadderConfig::default() };
+    /// assert_eq!(Contender::new("short tail", PolicyKind::Ladder(short)).name(), "short tail");
+    /// ```
+    #[must_use]
+    pub fn new(name: &str, policy: PolicyKind) -> Self {
+        Self { name: name.to_owned(), policy }
     }
 
     /// The name.
@@ -38,18 +39,9 @@ impl Contender {
         &self.name
     }
 
-    /// A fresh policy.
-    ///
-    /// # Errors
-    ///
-    /// Settings it cannot work with.
-    pub fn make(&self, settings: &Settings) -> Result<Box<dyn Policy>, SettingsError> {
-        (self.make)(settings)
-    }
-}
-
-impl fmt::Debug for Contender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Contender").field("name", &self.name).finish_non_exhaustive()
+    /// The policy.
+    #[must_use]
+    pub fn policy(&self) -> &PolicyKind {
+        &self.policy
     }
 }

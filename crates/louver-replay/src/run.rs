@@ -7,15 +7,15 @@ use crate::prepared::Prepared;
 use crate::retention::{Outcome, Reference, Tally};
 use crate::snapshot::{EditedNumbers, Snapshot};
 use crate::watch::{Change, Watch};
-use louver::policy::{Settings, SettingsError};
-use louver::window::{ConversationWindow, WindowConfig};
+use louver::policy::SettingsError;
+use louver::window::{Window, WindowConfig};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A replay in progress: request by request.
 #[derive(Debug)]
 pub(crate) struct Run {
-    pub(crate) window: ConversationWindow,
+    pub(crate) window: Window,
     pub(crate) watch: Watch,
     book: Book,
     edited: EditedNumbers,
@@ -42,18 +42,16 @@ impl Run {
     /// Nothing pushed yet.
     pub(crate) fn new(prepared: &Prepared<'_>, contender: &Contender) -> Result<Self, SettingsError> {
         let terms = &prepared.terms;
-        let economy = terms.tariff.economy();
-        let settings = Settings { budget: Some(terms.budget), economy, ..Settings::default() };
-        let policy = contender.make(&settings)?;
         let config = WindowConfig {
-            settings,
+            budget: Some(terms.budget),
+            economy: terms.tariff.economy(),
             counter: Arc::clone(&terms.counter),
             overhead: prepared.overhead,
             thinking: terms.thinking,
-            ..WindowConfig::new(prepared.conversation.format, contender.name())
+            ..WindowConfig::new(prepared.conversation.format, contender.policy().clone())
         };
         Ok(Self {
-            window: ConversationWindow::with_policy(config, policy),
+            window: Window::new(config)?,
             watch: Watch::default(),
             book: Book::new(terms.tariff.cache, prepared.overhead),
             edited: EditedNumbers::default(),
@@ -104,8 +102,7 @@ impl Run {
                 self.edited.forget(&fit.edited);
                 if let Some(job) = fit.job {
                     // Replay calls no model, so the policy goes on as after a summariser that failed.
-                    let answer = self.window.answer(job.id, Err("replay calls no model".to_owned()));
-                    return answer.err().map(|overflow| overflow.to_string());
+                    self.window.answer(job.id, Err("replay calls no model".to_owned()));
                 }
                 None
             }

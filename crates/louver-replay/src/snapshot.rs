@@ -2,7 +2,7 @@
 
 use crate::cache::Piece;
 use crate::contents::Contents;
-use louver::window::{ConversationWindow, Origin};
+use louver::window::{Origin, Window};
 use std::collections::HashMap;
 
 /// One message of a request.
@@ -39,12 +39,7 @@ impl EditedNumbers {
 
 impl Snapshot {
     /// The present view of a window. O(its messages).
-    pub(crate) fn take(
-        window: &ConversationWindow,
-        log: &[u32],
-        edited: &mut EditedNumbers,
-        contents: &mut Contents,
-    ) -> Self {
+    pub(crate) fn take(window: &Window, log: &[u32], edited: &mut EditedNumbers, contents: &mut Contents) -> Self {
         let items: Vec<Item> = window
             .view()
             .iter()

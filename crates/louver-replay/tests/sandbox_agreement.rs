@@ -5,7 +5,7 @@
 
 use louver::budget::Budget;
 use louver::tokens::Millitokens;
-use louver::window::{ConversationWindow, WindowConfig};
+use louver::window::{Window, WindowConfig};
 use louver::wire::{Body, Format};
 use louver_replay::report::Point;
 use louver_replay::{Conversation, Options, replay};
@@ -76,11 +76,11 @@ impl Provider {
 
     /// Every request that the policy makes, as raw messages.
     fn requests(&self, conversation: &Conversation, policy: &str) -> Vec<Vec<String>> {
-        let mut config = WindowConfig::new(self.format, policy);
-        config.settings.budget = Some(Budget::new(WINDOW, Some(RESERVE)).unwrap());
+        let mut config = WindowConfig::new(self.format, policy.parse().unwrap());
+        config.budget = Some(Budget::new(WINDOW, Some(RESERVE)).unwrap());
         let is_outside = self.format != Format::OpenAiChat;
         config.overhead = Millitokens::from_tokens(if is_outside { SYSTEM_TOKENS as u64 } else { 0 });
-        let mut window = ConversationWindow::new(config).unwrap();
+        let mut window = Window::new(config).unwrap();
         let request = |turn: louver_replay::Turn| {
             for message in &conversation.messages[window.len()..turn.at] {
                 window.push(std::sync::Arc::clone(message));

@@ -3,9 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, where a panic is the message")]
 
-use louver::plan::{Bound, Overflow, Plan};
-use louver::policy::Policy;
-use louver::sight::Sight;
+use louver::plan::{Bound, Overflow, Pins, Plan};
+use louver::policy::{Policy, PolicyInput, PolicyKind};
 use louver::wire::{Format, Message};
 use louver_replay::{Contender, Conversation, Options, replay};
 use std::sync::Arc;
@@ -23,19 +22,27 @@ struct Band {
 }
 
 impl Policy for Band {
+    fn name(&self) -> &str {
+        "band"
+    }
+
+    fn pins(&self, _: &PolicyInput<'_>) -> Pins {
+        Pins::none()
+    }
+
     fn bound(&self) -> Bound {
         Bound::None
     }
 
-    fn plan(&mut self, sight: &Sight<'_>) -> Result<Plan, Overflow> {
-        let mut total = sight.total();
+    fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
+        let mut total = input.total();
         let mut plan = Plan::nothing();
-        if sight.tokens(total) > self.high {
-            for unit in sight.units() {
-                if sight.tokens(total) <= self.low {
+        if input.tokens(total) > self.high {
+            for unit in input.units() {
+                if input.tokens(total) <= self.low {
                     break;
                 }
-                total = total.saturating_sub(sight.amount(unit.range.clone()));
+                total = total.saturating_sub(input.amount(unit.range.clone()));
                 plan.evict.push(unit.range.clone());
             }
         }
@@ -58,7 +65,7 @@ fn conversation() -> Conversation {
 
 #[test]
 fn four_policies_cost_what_the_simulation_says() {
-    let band = |name: &str, high: u64, low: u64| Contender::custom(name, move |_| Ok(Box::new(Band { high, low })));
+    let band = |name: &str, high: u64, low: u64| Contender::new(name, PolicyKind::Custom(Arc::new(Band { high, low })));
     let mut options = Options::of(vec![
         band("everything", u64::MAX, u64::MAX),
         band("sliding", KEPT, KEPT),

@@ -1,7 +1,5 @@
-//! Having back what was left out: how a message is named in stubs and ledgers, and what stands behind the name.
+//! How a message is named in stubs and ledgers, so that it can be had back.
 
-use crate::window::ConversationWindow;
-use crate::wire::Message;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -16,7 +14,7 @@ const CLOSE: &str = "]";
 /// whoever reads the tag gives it back as it stands, with or without its bracket.
 ///
 /// ```
-/// use louver::recall::Address;
+/// use louver::address::Address;
 ///
 /// let address: Address = "[louver:3-17, 20-41]".parse().unwrap();
 /// assert_eq!(address, "20-41, 3-17".parse().unwrap());
@@ -145,42 +143,9 @@ fn number(text: &str) -> Option<usize> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
 }
 
-impl ConversationWindow {
-    /// The messages behind an address, as they came in, whatever became of them. O(what it names).
-    ///
-    /// ```
-    /// use louver::wire::{Format, Message};
-    /// use louver::window::{ConversationWindow, WindowConfig};
-    ///
-    /// let mut config = WindowConfig::new(Format::OpenAiChat, "messages");
-    /// config.settings.messages.max_messages = 3;
-    /// config.settings.messages.preserve_last_n = 1;
-    /// let mut window = ConversationWindow::new(config).unwrap();
-    /// for i in 0..5 {
-    ///     let raw = format!(r#"{{"role":"user","content":"Message {i}"}}"#);
-    ///     window.push(Message::parse(Format::OpenAiChat, &raw).unwrap());
-    /// }
-    /// window.fit().unwrap();
-    /// let back = window.recall(&"[louver:1-2]".parse().unwrap()).unwrap();
-    /// assert_eq!(back[1].0, 2);
-    /// assert_eq!(back[1].1.raw(), r#"{"role":"user","content":"Message 2"}"#);
-    /// assert!(window.recall(&"4-9".parse().unwrap()).is_err());
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// The log does not have all of them.
-    pub fn recall(&self, address: &Address) -> Result<Vec<(usize, &Message)>, NotInLog> {
-        address.check(self.len())?;
-        Ok(address.indices().filter_map(|index| Some((index, self.original(index)?))).collect())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::window::WindowConfig;
-    use crate::wire::Format;
 
     fn read(text: &str) -> Option<String> {
         text.parse::<Address>().ok().map(|address| address.to_string())
@@ -219,12 +184,8 @@ mod tests {
 
     #[test]
     fn a_range_that_ends_behind_the_log_is_named_by_its_first_missing_message() {
-        let mut window = ConversationWindow::new(WindowConfig::new(Format::OpenAiChat, "everything")).unwrap();
-        for _ in 0..3 {
-            window.push(Message::parse(Format::OpenAiChat, r#"{"role":"user","content":"hi"}"#).unwrap());
-        }
-        let missing = |text: &str| window.recall(&text.parse().unwrap()).map(|found| found.len());
-        assert_eq!(missing("0-2"), Ok(3));
+        let missing = |text: &str| text.parse::<Address>().unwrap().check(3);
+        assert_eq!(missing("0-2"), Ok(()));
         assert_eq!(missing("1-99999999999"), Err(NotInLog { index: 3, len: 3 }));
         assert_eq!(missing("0, 7"), Err(NotInLog { index: 7, len: 3 }));
     }

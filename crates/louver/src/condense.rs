@@ -1,14 +1,14 @@
 //! Condensing without I/O: jobs out, summaries in.
 //!
 //! A [`CondenseJob`] is a prompt with its bounds. Whoever holds the window runs it with any model, whenever it suits,
-//! and hands the text back through [`ConversationWindow::answer`](crate::window::ConversationWindow::answer). Until
+//! and hands the text back through [`Window::answer`](crate::window::Window::answer). Until
 //! then the view is already legal and within its bound, so nothing waits and nothing is lost: what has left but is not
 //! yet covered by a summary is carried forward to the next job.
 //!
 //! One job is open at a time, and it stays open until it is answered, however often the window is cut meanwhile: a model
 //! that takes many turns for a summary still gets it in. Whoever took a job and cannot finish it says so with an error.
 
-use crate::backlog::Backlog;
+use crate::unsummarized::Unsummarized;
 use crate::wire::{Message, Part, PartKind};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -50,7 +50,7 @@ pub struct CondenseJob {
 }
 
 /// What a model answered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Summary {
     /// The text.
     pub text: String,
@@ -75,10 +75,9 @@ pub(crate) struct Condenser {
     custom_prompt: Option<String>,
     summary: Option<String>,
     /// What has left and neither a summary nor the open job covers.
-    backlog: Backlog,
+    waiting: Unsummarized,
     open: Option<CondenseJob>,
     next_id: u64,
-    answers: usize,
     /// After a failure: no further try before the log is this long.
     wait_until_len: usize,
 }
@@ -90,11 +89,6 @@ impl Condenser {
 
     pub(crate) fn summary(&self) -> Option<&str> {
         self.summary.as_deref()
-    }
-
-    /// How many answers arrived so far.
-    pub(crate) fn answers(&self) -> usize {
-        self.answers
     }
 
     pub(crate) fn may_ask(&self, log_len: usize) -> bool {
@@ -109,7 +103,7 @@ impl Condenser {
             open.get(following).is_some_and(|range| range.contains(&index))
         };
         for index in left.iter().cloned().flatten().filter(|index| !is_covered(*index)) {
-            self.backlog.push(index, has_text(message(index)));
+            self.waiting.push(index, has_text(message(index)));
         }
     }
 
@@ -127,21 +121,42 @@ impl Condenser {
         allowed_tokens: Option<u64>,
         message: impl Fn(usize) -> &'m Message,
     ) -> Option<CondenseJob> {
-        let is_early = in_view.is_empty() && self.backlog.messages() < MIN_EVICTED_PER_SUMMARY;
+        let is_early = in_view.is_empty() && self.waiting.messages() < MIN_EVICTED_PER_SUMMARY;
         let has_text =
-            || self.backlog.has_text() || in_view.iter().cloned().flatten().any(|index| has_text(message(index)));
+            || self.waiting.has_text() || in_view.iter().cloned().flatten().any(|index| has_text(message(index)));
         if self.open.is_some() || is_early || !self.may_ask(log_len) || !has_text() {
             return None;
         }
-        let mut covers = self.backlog.take();
+        let mut covers = self.waiting.take();
         covers.extend(in_view);
         covers.sort_by_key(|range| range.start);
+        self.open_job(self.next_id + 1, covers, allowed_tokens, message);
+        self.open.clone()
+    }
+
+    /// Opens a job that was asked for before, as it is recorded.
+    pub(crate) fn reopen<'m>(
+        &mut self,
+        id: u64,
+        covers: Vec<Range<usize>>,
+        allowed_tokens: Option<u64>,
+        message: impl Fn(usize) -> &'m Message,
+    ) {
+        self.waiting.take();
+        self.open_job(id, covers, allowed_tokens, message);
+    }
+
+    fn open_job<'m>(
+        &mut self,
+        id: u64,
+        covers: Vec<Range<usize>>,
+        allowed_tokens: Option<u64>,
+        message: impl Fn(usize) -> &'m Message,
+    ) {
         let lines = covers.iter().cloned().flatten().flat_map(|index| lines_of(message(index)));
         let prompt = self.prompt(lines.collect(), input_chars(allowed_tokens));
-        self.next_id += 1;
-        let job = CondenseJob { id: self.next_id, prompt, max_tokens: SUMMARY_MAX_TOKENS, covers };
-        self.open = Some(job.clone());
-        Some(job)
+        self.next_id = id;
+        self.open = Some(CondenseJob { id, prompt, max_tokens: SUMMARY_MAX_TOKENS, covers });
     }
 
     /// What the open job covers, if it is the one of this id.
@@ -152,14 +167,12 @@ impl Condenser {
     /// Closes the job: what it covers is in this summary.
     pub(crate) fn succeed(&mut self, summary: String) {
         self.open = None;
-        self.answers += 1;
         self.summary = Some(summary);
     }
 
     /// Closes the job. The next one waits until the log has grown.
     pub(crate) fn fail(&mut self, log_len: usize) {
         self.open = None;
-        self.answers += 1;
         self.wait_until_len = log_len + MIN_EVICTED_PER_SUMMARY;
     }
 

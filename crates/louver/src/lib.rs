@@ -9,27 +9,36 @@
 //!       -> [condense jobs out, summaries in] -> view -> wire (same bytes for everything kept) -> bytes
 //! ```
 
-mod backlog;
+pub mod address;
 pub mod budget;
+pub mod cache_mark;
 pub mod catalog;
 pub mod condense;
 pub mod count;
+pub mod economy;
 pub mod edit;
+mod error;
 pub mod json;
+mod landmarks;
 pub mod legality;
 pub mod passage;
 pub mod plan;
 pub mod policy;
-pub mod recall;
 pub mod report;
 pub mod seeds;
-pub mod sight;
 pub mod speech;
 pub mod tokens;
 pub mod trim;
 pub mod unit;
+mod unsummarized;
+mod view;
 pub mod window;
 pub mod wire;
+
+pub use error::Error;
+pub use policy::PolicyKind;
+pub use window::{Fit, Window};
+pub use wire::{Format, Message};
 
 /// Runs the README's example as a test.
 #[cfg(doctest)]

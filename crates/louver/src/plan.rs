@@ -1,10 +1,14 @@
 //! Decisions as values.
 
 use crate::edit::Edit;
+use crate::tokens::Millitokens;
+use std::any::Any;
+use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
-/// What a policy decided: a plain value that can be printed, stored, replayed and undone. Nothing has happened yet.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What a policy wants: a plain value that can be printed, compared and thrown away. Nothing has happened yet.
+#[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// Why something is to be done, if anything is.
     pub trigger: Option<Trigger>,
@@ -12,16 +16,22 @@ pub struct Plan {
     pub evict: Vec<Range<usize>>,
     /// Changes inside messages that stay.
     pub edits: Vec<Edit>,
-    /// Where the pinned head ends: a summary stands right after it.
+    /// Where the pinned head ends: ledger and summary stand right after it.
     pub head_end: usize,
-    /// What is written down of everything that has left so far: stands right after the head, in place of the last one.
-    pub ledger: Option<String>,
+    /// What becomes of the ledger.
+    pub ledger: LedgerChange,
+    /// Whether the summary leaves the view: there is no room for it. The next one takes it in.
+    pub drops_summary: bool,
     /// What a summary should cover, if one is wanted. Ranges that are still in the view leave when it arrives.
     pub condense: Option<Vec<Range<usize>>>,
     /// What the caller should know.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// Why condensing, although wanted, is not part of the plan.
-    pub condense_error: Option<String>,
+    pub condense_error: Option<CondenseError>,
+    /// What the view will cost, where a builder counted it.
+    pub(crate) expected: Option<Millitokens>,
+    /// What the policy remembers once the plan has been applied. A plan that is not applied leaves no trace.
+    pub memory: Memory,
 }
 
 impl Plan {
@@ -29,6 +39,12 @@ impl Plan {
     #[must_use]
     pub fn nothing() -> Self {
         Self::default()
+    }
+
+    /// The same, with something to remember.
+    #[must_use]
+    pub fn remembering(memory: Memory) -> Self {
+        Self { memory, ..Self::default() }
     }
 
     /// Whether a message leaves. O(log ranges).
@@ -41,12 +57,59 @@ impl Plan {
     /// Whether the view stays as it is.
     #[must_use]
     pub fn keeps_everything(&self) -> bool {
-        self.evict.is_empty() && self.edits.is_empty()
+        self.evict.is_empty() && self.edits.is_empty() && self.ledger == LedgerChange::Keep && !self.drops_summary
+    }
+}
+
+/// What becomes of the ledger in the view.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum LedgerChange {
+    /// It stays as it is, if there is one.
+    #[default]
+    Keep,
+    /// This text takes its place.
+    Write(String),
+    /// It leaves: there is no room for it.
+    Remove,
+}
+
+/// What a policy remembers from request to request: any value of its own, which the window keeps and hands back.
+///
+/// It is part of the plan and taken over when the plan is applied, so a plan that fails or is thrown away leaves no
+/// trace. Cloning is O(1).
+///
+/// ```
+/// use louver::plan::Memory;
+///
+/// let memory = Memory::new(7_usize);
+/// assert_eq!(memory.get::<usize>(), Some(&7));
+/// assert_eq!(Memory::default().get::<usize>(), None);
+/// ```
+#[derive(Clone, Default)]
+pub struct Memory(Option<Arc<dyn Any + Send + Sync>>);
+
+impl Memory {
+    /// Remembers a value.
+    #[must_use]
+    pub fn new<T: Any + Send + Sync>(value: T) -> Self {
+        Self(Some(Arc::new(value)))
+    }
+
+    /// The value, if one of this type is remembered.
+    #[must_use]
+    pub fn get<T: Any>(&self) -> Option<&T> {
+        self.0.as_deref()?.downcast_ref()
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Memory(..)" } else { "Memory(none)" })
     }
 }
 
 /// Why a policy acts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Trigger {
@@ -62,6 +125,8 @@ pub enum Trigger {
     PaysOff,
     /// The provider's cache has expired, so that a cut costs nothing.
     ColdCache,
+    /// The next request would pass a size above which every token costs more.
+    PriceStep,
 }
 
 /// What a policy promises of the view.
@@ -75,19 +140,149 @@ pub enum Bound {
     None,
 }
 
+/// The messages that a policy never lets go, as far as it goes by its settings alone. What the wire format holds fast
+/// (instructions, a provider's compaction, the opening of an unfinished turn) comes on top, whatever the policy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pins {
+    /// Everything before this index.
+    pub head_end: usize,
+    /// Everything from this index on.
+    pub tail_start: usize,
+    /// Single messages between, ascending.
+    pub others: Vec<usize>,
+    /// Everything from this index on stays as long as it fits.
+    pub recent_start: usize,
+}
+
+impl Pins {
+    /// Nothing is pinned.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::head(0)
+    }
+
+    /// The head alone.
+    #[must_use]
+    pub fn head(head_end: usize) -> Self {
+        Self { head_end, tail_start: usize::MAX, others: Vec::new(), recent_start: usize::MAX }
+    }
+
+    /// Everything.
+    #[must_use]
+    pub fn everything() -> Self {
+        Self::head(usize::MAX)
+    }
+
+    /// Whether one of these messages is pinned. A unit stays whole, so it stays if one of its messages is.
+    ///
+    /// ```
+    /// use louver::plan::Pins;
+    ///
+    /// let pins = Pins { others: vec![7], ..Pins::head(2) };
+    /// assert!(pins.touch(&(1..4)) && pins.touch(&(6..9)));
+    /// assert!(!pins.touch(&(2..7)));
+    /// ```
+    #[must_use]
+    pub fn touch(&self, range: &Range<usize>) -> bool {
+        let following = self.others.partition_point(|index| *index < range.start);
+        let touches_other = self.others.get(following).is_some_and(|index| *index < range.end);
+        range.start < self.head_end || range.end > self.tail_start || touches_other
+    }
+}
+
 /// A history that cannot be made to fit.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "cannot fit: system, tools, pinned messages and the last turn need {floor_tokens} tokens, {allowed_tokens} are \
-     allowed; the largest message is number {largest_index} with {largest_tokens} tokens"
-)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overflow {
     /// The least that has to be sent: system, tools, what is pinned, and the last turn.
     pub floor_tokens: u64,
     /// What the budget allows.
     pub allowed_tokens: u64,
-    /// The largest message of the floor, as an index into the log.
-    pub largest_index: usize,
-    /// Its size.
-    pub largest_tokens: u64,
+    /// The largest message among those that have to be sent; nothing where system and tools alone are too large.
+    pub largest: Option<Largest>,
+}
+
+/// The largest message among those that have to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Largest {
+    /// Its index in the log.
+    pub index: usize,
+    /// Its size, as it would be sent.
+    pub tokens: u64,
+}
+
+impl fmt::Display for Overflow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { floor_tokens, allowed_tokens, largest } = self;
+        match largest {
+            None => {
+                write!(f, "cannot fit: system and tools alone need {floor_tokens} tokens, {allowed_tokens} are allowed")
+            }
+            Some(Largest { index, tokens }) => write!(
+                f,
+                "cannot fit: system, tools, pinned messages and the last turn need {floor_tokens} tokens, \
+                 {allowed_tokens} are allowed; the largest message is number {index} with {tokens} tokens"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Overflow {}
+
+/// Something that was done as asked, and that the caller should know about.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Warning {
+    /// Head and tail together reach the cap.
+    #[error(
+        "preserve_first_n {preserve_first_n} and preserve_last_n {preserve_last_n} reach the cap of {max_messages} \
+         messages: only these are kept"
+    )]
+    Overpinned {
+        /// Messages kept at the start.
+        preserve_first_n: usize,
+        /// Messages kept at the end.
+        preserve_last_n: usize,
+        /// The cap.
+        max_messages: usize,
+    },
+    /// A profile's threshold that cannot be used.
+    #[error("profile `{profile}` has a threshold of {threshold}, outside 50 to 100: the global {global} is used")]
+    Threshold {
+        /// The profile.
+        profile: String,
+        /// What it says.
+        threshold: i64,
+        /// What is used instead.
+        global: u64,
+    },
+    /// The caller's figure is so far above the count that no cut can make the difference good.
+    #[error(
+        "total_tokens says {beyond_tokens} tokens more than the messages can have: half of them were left out once, and \
+         the rest may still be too large"
+    )]
+    BeyondCount {
+        /// Tokens that no message accounts for.
+        beyond_tokens: u64,
+    },
+    /// A message that could not be read again after a change, and stays as it was.
+    #[error("message {index} could not be changed and stays as it is")]
+    NotEdited {
+        /// The message.
+        index: usize,
+    },
+}
+
+/// Why there is no summary although one was wanted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CondenseError {
+    /// Nothing stands between what has to stay.
+    #[error("too few messages between the first and the last to condense")]
+    TooFew,
+    /// The last one failed, and the history has not grown enough since.
+    #[error("condensing failed before and waits for more history")]
+    Waiting,
+    /// The model's answer was no use, or there was none.
+    #[error("{0}")]
+    Rejected(String),
 }

@@ -1,7 +1,7 @@
 //! One JSON object per decision.
 
-use crate::plan::Trigger;
-use crate::window::{ConversationWindow, Fit, Metrics, Origin};
+use crate::plan::{Bound, Trigger};
+use crate::window::{Fit, Metrics, Origin, Window};
 use crate::wire::Format;
 
 /// What a window did, for people and for other tools.
@@ -65,7 +65,7 @@ pub struct TokenReport {
 impl Report {
     /// Describes a window after a fit.
     #[must_use]
-    pub fn new(policy: &str, window: &ConversationWindow, fit: &Fit) -> Self {
+    pub fn new(window: &Window, fit: &Fit) -> Self {
         let origins: Vec<Origin> = window.view().iter().map(|sent| sent.origin).collect();
         let is_edited = |origin: &Origin| matches!(origin, Origin::Edited(_));
         let has_summary = origins.iter().any(|origin| origin.is_summary());
@@ -77,7 +77,7 @@ impl Report {
             false => Action::None,
         };
         Self {
-            policy: policy.to_owned(),
+            policy: window.policy_name().to_owned(),
             format: window.format(),
             action,
             trigger: fit.trigger.filter(|_| action != Action::None),
@@ -85,7 +85,10 @@ impl Report {
             tokens: TokenReport {
                 before: fit.tokens_before,
                 after: fit.tokens_after,
-                allowed: window.budget().map(crate::budget::Budget::allowed_tokens),
+                allowed: window
+                    .budget()
+                    .filter(|_| window.bound() == Bound::Tokens)
+                    .map(crate::budget::Budget::allowed_tokens),
             },
             kept: origins.iter().filter_map(|origin| origin.index()).collect(),
             evicted: window.evicted().map(|(index, _)| index).collect(),
@@ -94,8 +97,8 @@ impl Report {
             new_context_tokens: fit.tokens_after,
             summary: window.summary().map(str::to_owned),
             cost: None,
-            error: fit.error.clone(),
-            warnings: fit.warnings.clone(),
+            error: fit.error.as_ref().map(ToString::to_string),
+            warnings: fit.warnings.iter().map(ToString::to_string).collect(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The names of the original systems, as thin functions over the engine.
 //!
-//! Nothing here decides anything. [`ConversationWindow`] is the window itself; those
+//! Nothing here decides anything. `ConversationWindow` is the [`Window`] itself; those
 //! that call a model through a callback live with the agent.
 
 pub use crate::budget::{ANTHROPIC_DEFAULT_MAX_TOKENS, TOKEN_BUFFER_PERCENTAGE};
@@ -9,12 +9,15 @@ pub use crate::policy::{MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD};
 use crate::budget::Budget;
 use crate::count::count_message;
 use crate::plan::Overflow;
-use crate::policy::{MessagesConfig, SettingsError, TokensConfig, messages_to_drop};
+use crate::policy::{MessagesConfig, PolicyKind, SettingsError, TokensConfig, messages_to_drop};
 use crate::tokens::Counter;
 use crate::unit::units_of;
-use crate::window::{ConversationWindow, Fit, Log, Metrics, WindowConfig};
+use crate::window::{Fit, Log, Metrics, Window, WindowConfig};
 use crate::wire::{Format, Message};
 use std::sync::Arc;
+
+/// The original's name of the window.
+pub type ConversationWindow = Window;
 
 /// What [`trim`] gives back.
 #[derive(Clone, Debug)]
@@ -47,14 +50,13 @@ pub struct Trimmed {
 ///
 /// None for this policy today.
 pub fn trim(format: Format, messages: &[Arc<Message>], config: MessagesConfig) -> Result<Trimmed, SettingsError> {
-    let mut window_config = WindowConfig::new(format, "messages");
-    window_config.settings.messages = config;
-    let (window, fit) = decide_once(window_config, messages)?;
+    let config = WindowConfig::new(format, PolicyKind::Messages(config));
+    let (window, fit) = Window::rebuild(config, Log::decided_once(messages.to_vec()))?;
     Ok(Trimmed {
         trimmed: window.view().iter().map(|sent| sent.message.clone()).collect(),
         evicted: window.evicted().map(|(_, message)| message.clone()).collect(),
         metrics: window.metrics(),
-        warnings: fit.map(|fit| fit.warnings).unwrap_or_default(),
+        warnings: fit.map(|fit| fit.warnings.iter().map(ToString::to_string).collect()).unwrap_or_default(),
     })
 }
 
@@ -83,13 +85,15 @@ pub fn estimate_token_count(messages: &[Arc<Message>], counter: &dyn Counter) ->
 /// ```
 #[must_use]
 pub fn truncate_conversation(format: Format, messages: &[Arc<Message>], fraction: f64) -> Vec<usize> {
-    let last_dropped = messages_to_drop(messages.len(), fraction);
+    let instructions = messages.iter().take_while(|message| message.shape().is_instruction()).count();
+    let last_dropped = instructions + messages_to_drop(messages.len() - instructions, fraction);
     let units = units_of(format, messages.iter().map(|message| &**message));
-    let is_dropped = |unit: &std::ops::Range<usize>| unit.start > 0 && unit.end <= last_dropped + 1;
+    let is_dropped = |unit: &std::ops::Range<usize>| unit.start > instructions && unit.end <= last_dropped + 1;
     units.filter(|unit| !is_dropped(unit)).flatten().collect()
 }
 
-/// The token window's one decision about a list. The inner result is the overflow, where even the floor does not fit.
+/// The token window's one decision about a list. `total_tokens` is what the provider reported for all but the last
+/// message, if the caller has such a figure. The inner result is the overflow, where even the floor does not fit.
 ///
 /// # Errors
 ///
@@ -97,21 +101,20 @@ pub fn truncate_conversation(format: Format, messages: &[Arc<Message>], fraction
 pub fn truncate_conversation_if_needed(
     format: Format,
     messages: &[Arc<Message>],
+    total_tokens: Option<u64>,
     config: TokensConfig,
     budget: Budget,
     counter: Arc<dyn Counter>,
 ) -> Result<(ConversationWindow, Result<Fit, Overflow>), SettingsError> {
-    let mut window_config = WindowConfig::new(format, "tokens");
-    window_config.settings.tokens = config;
-    window_config.settings.budget = Some(budget);
-    window_config.counter = counter;
-    decide_once(window_config, messages)
-}
-
-/// A fresh window over a list, fitted at its end alone.
-fn decide_once(
-    config: WindowConfig,
-    messages: &[Arc<Message>],
-) -> Result<(ConversationWindow, Result<Fit, Overflow>), SettingsError> {
-    ConversationWindow::rebuild(config, Log::decided_once(messages.to_vec()))
+    let config =
+        WindowConfig { budget: Some(budget), counter, ..WindowConfig::new(format, PolicyKind::Tokens(config)) };
+    let mut window = Window::new(config)?;
+    for message in messages {
+        window.push(Arc::clone(message));
+    }
+    if let Some(total_tokens) = total_tokens {
+        window.report_total(total_tokens);
+    }
+    let fit = window.fit();
+    Ok((window, fit))
 }

@@ -1,26 +1,24 @@
 //! One decision over a whole input.
 
-use crate::catalog::{Model, ThinkingBinding};
-use crate::count::count_overhead;
 use crate::plan::Overflow;
-use crate::policy::{Account, Row, Settings, SettingsError};
+use crate::policy::{Account, SettingsError};
 use crate::report::{Action, Report};
-use crate::tokens::Counter;
-use crate::window::{ConversationWindow, Log, WindowConfig};
+use crate::window::{Fit, Log, Window, WindowConfig};
 use crate::wire::Body;
-use std::sync::Arc;
 
 /// How to trim.
 #[derive(Clone, Debug)]
-pub struct TrimOptions<'a> {
-    /// The policy's name.
-    pub policy: &'a str,
-    /// What the policy is told.
-    pub settings: Settings,
-    /// Counts tokens.
-    pub counter: Arc<dyn Counter>,
-    /// The model, if it is known: it decides what becomes of thinking.
-    pub model: Option<&'a Model>,
+pub struct TrimOptions {
+    /// The window: policy, budget, counter. What stands around the messages of the input is counted into it.
+    pub config: WindowConfig,
+    /// What the provider reported for all but the last message, if the caller has such a figure.
+    pub total_tokens: Option<u64>,
+}
+
+impl From<WindowConfig> for TrimOptions {
+    fn from(config: WindowConfig) -> Self {
+        Self { config, total_tokens: None }
+    }
 }
 
 /// What trimming gave.
@@ -48,73 +46,63 @@ pub enum TrimError {
 /// Trims a request body or a list of messages.
 ///
 /// ```
-/// use louver::policy::Settings;
-/// use louver::tokens::Chars4;
-/// use louver::trim::{TrimOptions, trim};
-/// use louver::wire::Body;
-/// use std::sync::Arc;
+/// use louver::policy::{MessagesConfig, PolicyKind};
+/// use louver::trim::trim;
+/// use louver::window::WindowConfig;
+/// use louver::wire::{Body, Format};
 ///
 /// let body = Body::parse(r#"[{"role":"system","content":"Be brief."}, {"role":"user","content":"Hi"},
 ///     {"role":"assistant","content":"Hello"}, {"role":"user","content":"Bye"}]"#, None)?;
-/// let mut settings = Settings::default();
-/// settings.messages.max_messages = 2;
-/// settings.messages.preserve_last_n = 1;
-/// let options = TrimOptions { policy: "messages", settings, counter: Arc::new(Chars4), model: None };
-/// let trimmed = trim(&body, options)?;
-/// assert_eq!(trimmed.report.kept, [0, 3]);
-/// assert_eq!(trimmed.json, r#"[{"role":"system","content":"Be brief."}, {"role":"user","content":"Bye"}]"#);
+/// let cap = MessagesConfig { max_messages: 3, preserve_last_n: 1, ..MessagesConfig::default() };
+/// let trimmed = trim(&body, WindowConfig::new(Format::OpenAiChat, PolicyKind::Messages(cap)))?;
+/// assert_eq!(trimmed.report.kept, [0, 1, 3], "instructions stay, and the first message behind them");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 ///
 /// Settings the policy cannot work with, or a history that cannot be made to fit.
-pub fn trim(body: &Body, options: TrimOptions<'_>) -> Result<Trimmed, TrimError> {
-    let row = Row::find(options.policy)?;
-    let config = window_config(row, body, options);
+pub fn trim(body: &Body, options: impl Into<TrimOptions>) -> Result<Trimmed, TrimError> {
+    let options = options.into();
+    let (policy, condenses) = (options.config.policy.clone(), options.config.policy.condenses());
     let mut warnings = body_warnings(body);
     if body.is_server_side() {
-        return Ok(untouched(body, config, warnings)?);
+        warnings.push("part of this history is kept by the provider, so nothing was left out".to_owned());
     }
-    let wants_condensing = config.settings.messages.summarize_on_trim || config.settings.tokens.auto_condense_context;
-    let (window, fit) = fitted(row, config, body)?;
+    let (window, fit) = fitted(body, options)?;
     let mut fit = fit?;
-    if wants_condensing && (fit.job.take().is_some() || fit.is_cut()) {
+    if condenses && (fit.job.take().is_some() || fit.is_cut()) {
         warnings
             .push("condensing is configured, but trim calls no model: messages are left out without a summary".into());
     }
-    warnings.append(&mut fit.warnings);
-    if row.always_folds {
+    if policy.always_folds() {
         // Earlier cuts are part of the one decision about this list.
         fit.tokens_before = window.log_tokens();
     }
-    fit.warnings = warnings;
-    let report = Report::new(row.name, &window, &fit);
+    warnings.extend(fit.warnings.iter().map(ToString::to_string));
+    let report = Report { warnings, ..Report::new(&window, &fit) };
     let json = match report.action {
         Action::None => body.text().to_owned(),
         Action::Truncate | Action::Condense => {
             body.render(window.view().iter().map(|sent| (sent.origin.index(), sent.message.raw())))
         }
     };
-    Ok(Trimmed { json, report, account: window.account() })
+    let account = window.account().filter(|_| !body.is_server_side());
+    Ok(Trimmed { json, report, account })
 }
 
 /// The window that [`trim`] sends the view of: it knows what was left out and gives it back.
 ///
 /// ```
-/// use louver::policy::Settings;
-/// use louver::tokens::Chars4;
-/// use louver::trim::{TrimOptions, trimmed_window};
-/// use louver::wire::Body;
-/// use std::sync::Arc;
+/// use louver::policy::{MessagesConfig, PolicyKind};
+/// use louver::trim::trimmed_window;
+/// use louver::window::WindowConfig;
+/// use louver::wire::{Body, Format};
 ///
 /// let body = Body::parse(r#"[{"role":"user","content":"Hi"}, {"role":"user","content":"So?"},
 ///     {"role":"user","content":"Bye"}]"#, None)?;
-/// let mut settings = Settings::default();
-/// settings.messages.max_messages = 2;
-/// settings.messages.preserve_last_n = 1;
-/// let options = TrimOptions { policy: "messages", settings, counter: Arc::new(Chars4), model: None };
-/// let window = trimmed_window(&body, options)?;
+/// let cap = MessagesConfig { max_messages: 2, preserve_last_n: 1, ..MessagesConfig::default() };
+/// let window = trimmed_window(&body, WindowConfig::new(Format::OpenAiChat, PolicyKind::Messages(cap)))?;
 /// assert_eq!(window.left_out().map(|(index, _)| index).collect::<Vec<_>>(), [1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -122,46 +110,29 @@ pub fn trim(body: &Body, options: TrimOptions<'_>) -> Result<Trimmed, TrimError>
 /// # Errors
 ///
 /// Settings the policy cannot work with, or a history that cannot be made to fit.
-pub fn trimmed_window(body: &Body, options: TrimOptions<'_>) -> Result<ConversationWindow, TrimError> {
-    let row = Row::find(options.policy)?;
-    let config = window_config(row, body, options);
-    let (window, fit) = match body.is_server_side() {
-        true => unfitted(config, body)?,
-        false => fitted(row, config, body)?,
-    };
+pub fn trimmed_window(body: &Body, options: impl Into<TrimOptions>) -> Result<Window, TrimError> {
+    let (window, fit) = fitted(body, options.into())?;
     fit?;
     Ok(window)
 }
 
-fn window_config(row: &Row, body: &Body, options: TrimOptions<'_>) -> WindowConfig {
-    let mut config = WindowConfig::new(body.format(), row.name);
-    config.overhead = count_overhead(&*options.counter, body);
-    config.counter = options.counter;
-    config.settings = options.settings;
-    config.thinking = options.model.map(|model| model.traits.thinking).unwrap_or(ThinkingBinding::None);
-    config
-}
-
-type Fitted = (ConversationWindow, Result<crate::window::Fit, Overflow>);
-
-fn fitted(row: &Row, config: WindowConfig, body: &Body) -> Result<Fitted, SettingsError> {
+/// Where the provider holds part of the history, leaving something out here would break it: nothing is decided.
+fn fitted(body: &Body, options: TrimOptions) -> Result<(Window, Result<Fit, Overflow>), SettingsError> {
+    let TrimOptions { config, total_tokens } = options;
+    let folds = config.policy.always_folds();
+    let config = config.with_frame(body);
     let messages = body.messages().to_vec();
-    let log = if row.always_folds { Log::of_transcript(messages) } else { Log::decided_once(messages) };
-    ConversationWindow::rebuild(config, log)
-}
-
-fn unfitted(config: WindowConfig, body: &Body) -> Result<Fitted, SettingsError> {
-    ConversationWindow::rebuild(config, Log { messages: body.messages().to_vec(), events: Vec::new() })
-}
-
-/// Where the provider holds part of the history, leaving something out here would break it.
-fn untouched(body: &Body, config: WindowConfig, mut warnings: Vec<String>) -> Result<Trimmed, SettingsError> {
-    warnings.push("part of this history is kept by the provider, so nothing was left out".to_owned());
-    let policy = config.policy.clone();
-    let (window, _) = unfitted(config, body)?;
-    let tokens = window.tokens();
-    let fit = crate::window::Fit { tokens_before: tokens, tokens_after: tokens, warnings, ..Default::default() };
-    Ok(Trimmed { json: body.text().to_owned(), report: Report::new(&policy, &window, &fit), account: None })
+    if body.is_server_side() {
+        let (window, _) = Window::rebuild(config, Log { messages, events: Vec::new() })?;
+        let fit = Fit { tokens_before: window.tokens(), tokens_after: window.tokens(), ..Fit::default() };
+        return Ok((window, Ok(fit)));
+    }
+    let mut log = if folds { Log::of_transcript(messages) } else { Log::decided_once(messages) };
+    if let Some(total_tokens) = total_tokens {
+        let last = log.events.len() - 1;
+        log.events.insert(last, (log.messages.len(), crate::window::Event::TotalReported { total_tokens }));
+    }
+    Window::rebuild(config, log)
 }
 
 fn body_warnings(body: &Body) -> Vec<String> {

@@ -6,13 +6,13 @@ use std::ops::Range;
 ///
 /// Messages leave mostly in order, so a [`push`](Self::push) is O(1) but for those that leave out of turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Backlog {
+pub(crate) struct Unsummarized {
     ranges: Vec<Range<usize>>,
     messages: usize,
     has_text: bool,
 }
 
-impl Backlog {
+impl Unsummarized {
     /// Adds a message, unless it waits already.
     pub(crate) fn push(&mut self, index: usize, has_text: bool) {
         let at = self.ranges.partition_point(|range| range.end < index);
@@ -51,22 +51,22 @@ impl Backlog {
 
 #[cfg(test)]
 mod tests {
-    use super::Backlog;
+    use super::Unsummarized;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     proptest! {
         #[test]
         fn it_is_a_set_of_indices_in_as_few_ranges_as_there_are(indices in prop::collection::vec(0..40usize, 0..60)) {
-            let mut backlog = Backlog::default();
-            indices.iter().for_each(|index| backlog.push(*index, *index == 7));
+            let mut waiting = Unsummarized::default();
+            indices.iter().for_each(|index| waiting.push(*index, *index == 7));
             let set: BTreeSet<usize> = indices.iter().copied().collect();
-            prop_assert_eq!(backlog.messages(), set.len());
-            prop_assert_eq!(backlog.has_text(), set.contains(&7));
-            let ranges = backlog.take();
+            prop_assert_eq!(waiting.messages(), set.len());
+            prop_assert_eq!(waiting.has_text(), set.contains(&7));
+            let ranges = waiting.take();
             prop_assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start), "{ranges:?}");
             prop_assert_eq!(ranges.into_iter().flatten().collect::<Vec<_>>(), set.into_iter().collect::<Vec<_>>());
-            prop_assert_eq!(backlog, Backlog::default());
+            prop_assert_eq!(waiting, Unsummarized::default());
         }
     }
 }

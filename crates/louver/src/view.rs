@@ -1,31 +1,41 @@
-//! What is sent.
+//! What is sent: the log under the decisions so far.
 
-use super::Entry;
 use crate::tokens::Millitokens;
 use crate::unit::Unit;
-use crate::wire::Message;
+use crate::wire::{Message, Role, Shape, Wire};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A message of our own in the view.
+/// One message of the log and what became of it.
 #[derive(Clone, Debug)]
-pub(super) struct Synthetic {
-    /// The log index it stands before.
-    pub(super) before: usize,
-    pub(super) kind: SyntheticKind,
-    pub(super) message: Arc<Message>,
-    pub(super) amount: Millitokens,
+pub(crate) struct Entry {
+    pub(crate) message: Arc<Message>,
+    pub(crate) edited: Option<Arc<Message>>,
+    /// What it costs in the form it is sent in.
+    pub(crate) amount: Millitokens,
+    pub(crate) is_evicted: bool,
 }
 
-impl Synthetic {
-    /// Whether it stands for what has left, and so moves with the seam.
-    pub(super) fn is_account(&self) -> bool {
-        matches!(self.kind, SyntheticKind::Ledger | SyntheticKind::Summary)
+impl Entry {
+    /// The form it is sent in.
+    pub(crate) fn current(&self) -> &Message {
+        self.edited.as_deref().unwrap_or(&self.message)
     }
 }
 
-/// What a message of our own is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A synthetic message: one of our own in the view.
+#[derive(Clone, Debug)]
+pub(crate) struct Synthetic {
+    /// The log index it stands before.
+    pub(crate) before: usize,
+    pub(crate) kind: SyntheticKind,
+    pub(crate) message: Arc<Message>,
+    pub(crate) amount: Millitokens,
+}
+
+/// What a synthetic message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SyntheticKind {
     /// Stands before a summary so that the summary stands legally.
     Opening,
@@ -35,6 +45,13 @@ pub enum SyntheticKind {
     Summary,
     /// Stands where messages left, because their neighbours may not stand together.
     Marker,
+}
+
+impl SyntheticKind {
+    /// Whether it stands for what has left, and so moves with the head.
+    pub(crate) fn is_account(self) -> bool {
+        matches!(self, Self::Ledger | Self::Summary)
+    }
 }
 
 /// Where a message of the view comes from.
@@ -90,11 +107,29 @@ pub struct View<'a> {
     entries: &'a [Entry],
     units: &'a VecDeque<Unit>,
     synthetics: &'a [Synthetic],
+    len: usize,
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(entries: &'a [Entry], units: &'a VecDeque<Unit>, synthetics: &'a [Synthetic]) -> Self {
-        Self { entries, units, synthetics }
+    pub(crate) fn new(
+        entries: &'a [Entry],
+        units: &'a VecDeque<Unit>,
+        synthetics: &'a [Synthetic],
+        kept_messages: usize,
+    ) -> Self {
+        Self { entries, units, synthetics, len: kept_messages + synthetics.len() }
+    }
+
+    /// How many messages it has. O(1).
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nothing is sent.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
     }
 
     /// The messages in order.
@@ -111,9 +146,83 @@ impl<'a> View<'a> {
                 .chain(entries.get(index).map(|entry| sent(index, entry)))
         })
     }
+
+    /// Appends the view to a text as a JSON array: kept messages byte for byte.
+    ///
+    /// ```
+    /// use louver::policy::PolicyKind;
+    /// use louver::window::{Window, WindowConfig};
+    /// use louver::wire::Format;
+    ///
+    /// let mut window = Window::new(WindowConfig::new(Format::OpenAiChat, PolicyKind::Everything))?;
+    /// window.push_raw(r#"{"role":"user", "content":"Hi"}"#)?;
+    /// let mut json = String::new();
+    /// window.view().write_json(&mut json);
+    /// assert_eq!(json, r#"[{"role":"user", "content":"Hi"}]"#);
+    /// # Ok::<(), louver::Error>(())
+    /// ```
+    pub fn write_json(&self, out: &mut String) {
+        out.push('[');
+        for (position, sent) in self.iter().enumerate() {
+            if position > 0 {
+                out.push(',');
+            }
+            out.push_str(sent.message.raw());
+        }
+        out.push(']');
+    }
+
+    /// The messages as values of one's own type.
+    ///
+    /// # Errors
+    ///
+    /// A message that this type cannot hold.
+    pub fn to_vec<T: serde::de::DeserializeOwned>(&self) -> Result<Vec<T>, serde_json::Error> {
+        self.iter().map(|sent| serde_json::from_str(sent.message.raw())).collect()
+    }
+}
+
+impl serde::Serialize for View<'_> {
+    /// An array of the messages as they are.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter().map(|sent| RawMessage(sent.message)))
+    }
+}
+
+impl<'a> IntoIterator for View<'a> {
+    type Item = Sent<'a>;
+    type IntoIter = Box<dyn Iterator<Item = Sent<'a>> + 'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        Box::new(self.iter())
+    }
+}
+
+/// A message as the JSON it is.
+struct RawMessage<'a>(&'a Message);
+
+impl serde::Serialize for RawMessage<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &serde_json::value::RawValue =
+            serde_json::from_str(self.0.raw()).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
 }
 
 fn sent(index: usize, entry: &Entry) -> Sent<'_> {
     let origin = if entry.edited.is_some() { Origin::Edited(index) } else { Origin::Kept(index) };
     Sent { origin, message: entry.current() }
+}
+
+/// The roles of what has to stand before an account of what left and at the end of the seam. The end of a history needs
+/// nothing: what comes next is not known yet.
+pub(crate) fn bridges(
+    wire: &dyn Wire,
+    before: Option<&Shape>,
+    account: Option<&Shape>,
+    after: Option<&Shape>,
+) -> [Option<Role>; 2] {
+    let opening = account.and_then(|account| wire.bridge(before, Some(account)));
+    let marker = after.and_then(|after| wire.bridge(account.or(before), Some(after)));
+    [opening, marker]
 }

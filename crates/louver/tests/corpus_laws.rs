@@ -5,22 +5,22 @@
 mod corpus;
 mod laws;
 
-use laws::{hold, policies};
+use laws::{Script, hold, policies};
 use louver::budget::Budget;
 use louver::legality::{check, repair};
-use louver::policy::Settings;
-use louver::trim::{TrimOptions, trim};
+use louver::policy::PolicyKind;
+use louver::trim::trim;
 use louver::window::WindowConfig;
 use louver::wire::{Body, Format};
-use std::sync::Arc;
 
 /// Requests between two looks at the whole view.
 const STRIDE: usize = 24;
 
-fn settings(max_messages: usize, context_window: u64) -> Settings {
-    let mut settings = Settings { budget: Budget::new(context_window, Some(2_000)).ok(), ..Settings::default() };
-    settings.messages.max_messages = max_messages;
-    settings
+fn config(format: Format, mut policy: PolicyKind, max_messages: usize, context_window: u64) -> WindowConfig {
+    if let Some(messages) = policy.messages_mut() {
+        messages.max_messages = max_messages;
+    }
+    WindowConfig { budget: Budget::new(context_window, Some(2_000)).ok(), ..WindowConfig::new(format, policy) }
 }
 
 fn hold_over(format: Format) {
@@ -31,11 +31,10 @@ fn hold_over(format: Format) {
         println!("{name}");
         for policy in policies() {
             for (max_messages, context_window) in [(30, 8_000), (100, 30_000), (100, 120_000)] {
-                let mut config = WindowConfig::new(format, policy);
-                config.settings = settings(max_messages, context_window);
                 // Rows of the ladder differ in nothing but their marks.
-                let stride = if policy.starts_with("ladder-") { 4 * STRIDE } else { STRIDE };
-                hold(&config, body.messages(), stride);
+                let stride = if policy.name().starts_with("ladder-") { 4 * STRIDE } else { STRIDE };
+                let config = config(format, policy.clone(), max_messages, context_window);
+                hold(&config, body.messages(), &Script::PLAIN, stride);
             }
         }
     }
@@ -61,10 +60,6 @@ fn the_laws_hold_over_real_gemini_conversations() {
     hold_over(Format::Gemini);
 }
 
-fn options(policy: &'static str, settings: Settings) -> TrimOptions<'static> {
-    TrimOptions { policy, settings, counter: Arc::new(louver::tokens::Chars4), model: None }
-}
-
 #[test]
 fn one_decision_over_a_real_body_is_legal_and_of_the_same_kind() {
     let Some(folder) = corpus::folder() else {
@@ -72,12 +67,13 @@ fn one_decision_over_a_real_body_is_legal_and_of_the_same_kind() {
     };
     for (name, body) in corpus::bodies(&folder) {
         for policy in policies() {
-            let Ok(trimmed) = trim(&body, options(policy, settings(30, 16_000))) else {
+            let name_of_policy = policy.name().to_owned();
+            let Ok(trimmed) = trim(&body, config(body.format(), policy, 30, 16_000)) else {
                 continue;
             };
             let again = Body::parse(&trimmed.json, None).unwrap();
             assert_eq!(again.format(), body.format(), "{name}");
-            assert!(check(&again).len() <= check(&body).len(), "{name} {policy}: {:?}", check(&again));
+            assert!(check(&again).len() <= check(&body).len(), "{name} {name_of_policy}: {:?}", check(&again));
             if trimmed.report.evicted.is_empty() && trimmed.report.edited.is_empty() {
                 assert_eq!(trimmed.json, body.text(), "{name}: nothing to do, other bytes");
             }

@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking and says what it skips")]
 
 use louver::count::{count_message, count_overhead};
+use louver::policy::{MessagesConfig, PolicyKind};
 use louver::tokens::{Chars4, Counter, Image, Millitokens};
-use louver::window::{ConversationWindow, WindowConfig};
+use louver::window::{Window, WindowConfig};
 use louver::wire::{Body, Format, Message};
 use serde_json::json;
 use std::sync::Arc;
@@ -43,10 +44,10 @@ impl Counter for Watched {
 #[test]
 fn no_character_is_counted_twice_however_often_the_window_is_fitted() {
     let counter = Arc::new(Watched::default());
-    let mut config = WindowConfig::new(Format::OpenAiChat, "messages");
+    let cap = MessagesConfig { max_messages: 30, ..MessagesConfig::default() };
+    let mut config = WindowConfig::new(Format::OpenAiChat, PolicyKind::Messages(cap));
     config.counter = Arc::clone(&counter) as Arc<dyn Counter>;
-    config.settings.messages.max_messages = 30;
-    let mut window = ConversationWindow::new(config).unwrap();
+    let mut window = Window::new(config).unwrap();
     let before = counter.chars.load(Ordering::Relaxed);
     let mut pushed = 0;
     for number in 0..500 {

@@ -1,30 +1,45 @@
-//! The ladder, rung by rung.
+//! The ladder: when it cuts, and what it keeps.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use louver::Fit;
 use louver::budget::Budget;
+use louver::economy::Economy;
 use louver::plan::Trigger;
-use louver::policy::{Economy, Rung};
+use louver::policy::{LadderConfig, PolicyKind};
 use louver::tokens::Factor;
-use louver::window::{ConversationWindow, Fit, Log, SyntheticKind, WindowConfig};
+use louver::window::{SyntheticKind, Window, WindowConfig};
 use louver::wire::{Format, Message};
 use serde_json::{Value, json};
 
 /// A window that is cut when it is full and not before, because reading costs nothing.
 fn config(context_window: u64) -> WindowConfig {
-    let mut config = WindowConfig::new(Format::OpenAiChat, "ladder");
-    config.settings.budget = Some(Budget::new(context_window, Some(1)).unwrap());
-    config.settings.economy = Economy { read: Factor::from_thousandths(0), ..Economy::default() };
-    config.settings.ladder.keep_recent_tokens = Some(100);
+    let ladder = LadderConfig { keep_recent_tokens: 100, ..LadderConfig::default() };
+    WindowConfig {
+        budget: Some(Budget::new(context_window, Some(1)).unwrap()),
+        economy: Economy { read: Factor::from_thousandths(0), ..Economy::default() },
+        ..WindowConfig::new(Format::OpenAiChat, PolicyKind::Ladder(ladder))
+    }
+}
+
+/// The same with other settings of the ladder.
+fn with(mut config: WindowConfig, change: impl FnOnce(&mut LadderConfig)) -> WindowConfig {
+    change(config.policy.ladder_mut().unwrap());
     config
 }
 
-fn push(window: &mut ConversationWindow, message: &Value) {
+/// Usual prices and marks.
+fn usual() -> WindowConfig {
+    let config = WindowConfig { economy: Economy::default(), ..config(200_000) };
+    with(config, |ladder| *ladder = LadderConfig::default())
+}
+
+fn push(window: &mut Window, message: &Value) {
     window.push(Message::parse(Format::OpenAiChat, &message.to_string()).unwrap());
 }
 
 /// A call and its result.
-fn turn(window: &mut ConversationWindow, number: usize, path: &str, result: &str) {
+fn turn(window: &mut Window, number: usize, path: &str, result: &str) {
     let arguments = json!({ "path": path }).to_string();
     let function = json!({ "name": "read_file", "arguments": arguments });
     let call = json!({ "id": format!("c{number}"), "type": "function", "function": function });
@@ -32,25 +47,25 @@ fn turn(window: &mut ConversationWindow, number: usize, path: &str, result: &str
     push(window, &json!({ "role": "tool", "tool_call_id": format!("c{number}"), "content": result }));
 }
 
-fn started(config: WindowConfig) -> ConversationWindow {
-    let mut window = ConversationWindow::new(config).unwrap();
+fn started(config: WindowConfig) -> Window {
+    let mut window = Window::new(config).unwrap();
     push(&mut window, &json!({ "role": "system", "content": "Be brief." }));
     push(&mut window, &json!({ "role": "user", "content": "Mend src/lib.rs." }));
     window
 }
 
-fn sent(window: &ConversationWindow) -> Vec<String> {
+fn sent(window: &Window) -> Vec<String> {
     window.view().iter().map(|sent| sent.message.raw().to_owned()).collect()
 }
 
-fn ledger(window: &ConversationWindow) -> Option<String> {
+fn ledger(window: &Window) -> Option<String> {
     let mut ours =
         window.view().iter().filter(|sent| sent.origin == louver::window::Origin::Synthetic(SyntheticKind::Ledger));
     ours.next().map(|sent| sent.message.raw().to_owned())
 }
 
 /// Turns until the window was cut.
-fn until_cut(window: &mut ConversationWindow, result: &str) -> (usize, Fit) {
+fn until_cut(window: &mut Window, result: &str) -> (usize, Fit) {
     for number in 0..1_000 {
         turn(window, number, &format!("src/file_{number}.rs"), result);
         let fit = window.fit().unwrap();
@@ -77,9 +92,7 @@ fn what_leaves_is_written_down_and_can_be_had_back() {
 
 #[test]
 fn the_ledger_keeps_its_bound_from_cut_to_cut() {
-    let mut config = config(6_000);
-    config.settings.ladder.ledger_tokens = Some(200);
-    let mut window = started(config);
+    let mut window = started(with(config(6_000), |ladder| ladder.ledger_tokens = 200));
     for number in 0..300 {
         turn(
             &mut window,
@@ -97,9 +110,7 @@ fn the_ledger_keeps_its_bound_from_cut_to_cut() {
 
 #[test]
 fn the_latest_request_and_pinned_texts_stay() {
-    let mut config = config(4_000);
-    config.settings.ladder.pin = vec!["KEEP THIS".to_owned()];
-    let mut window = started(config);
+    let mut window = started(with(config(4_000), |ladder| ladder.pin = vec!["KEEP THIS".to_owned()]));
     push(&mut window, &json!({ "role": "assistant", "content": "KEEP THIS in mind." }));
     push(&mut window, &json!({ "role": "user", "content": "And mend src/main.rs, too." }));
     until_cut(&mut window, &"some output of the tool\n".repeat(20));
@@ -108,25 +119,8 @@ fn the_latest_request_and_pinned_texts_stay() {
 }
 
 #[test]
-fn without_folding_results_become_stubs_and_own_words_stay() {
-    let mut config = config(4_000);
-    config.settings.ladder.rungs = [Rung::Superseded, Rung::Cleared].into();
-    let mut window = started(config);
-    turn(&mut window, 900, "src/same.rs", &"the first reading ".repeat(30));
-    turn(&mut window, 901, "src/same.rs", &"the second reading ".repeat(30));
-    let (_, fit) = until_cut(&mut window, &"some output of the tool\n".repeat(20));
-    assert!(fit.evicted.is_empty(), "{fit:?}");
-    let texts = sent(&window);
-    assert!(texts[3].contains("[louver:3] superseded by [louver:5]"), "{}", texts[3]);
-    assert!(texts[5].contains("[louver:5] read_file(") && texts[5].contains("said 570 characters"), "{}", texts[5]);
-    assert!(texts[4].contains("src/same.rs"), "the call stays");
-}
-
-#[test]
 fn large_results_are_clipped_as_they_arrive_and_errors_stay_readable() {
-    let mut config = config(100_000);
-    config.settings.ladder.shrink_on_arrival_tokens = Some(500);
-    let mut window = started(config);
+    let mut window = started(with(config(100_000), |ladder| ladder.shrink_on_arrival_tokens = 500));
     let output = format!("start\n{}error: no such table\n{}end", "ok\n".repeat(1_000), "ok\n".repeat(1_000));
     turn(&mut window, 0, "log", &output);
     window.fit().unwrap();
@@ -139,11 +133,8 @@ fn large_results_are_clipped_as_they_arrive_and_errors_stay_readable() {
 }
 
 /// A conversation that grows by about 500 tokens a request, at usual prices.
-fn grown(turns: usize, cold_at: Option<usize>) -> (ConversationWindow, Vec<(usize, Trigger)>) {
-    let mut config = config(200_000);
-    config.settings.economy = Economy::default();
-    config.settings.ladder.keep_recent_tokens = None;
-    let mut window = started(config);
+fn grown(turns: usize, cold_at: Option<usize>) -> (Window, Vec<(usize, Trigger)>) {
+    let mut window = started(usual());
     let mut cuts = Vec::new();
     for number in 0..turns {
         turn(&mut window, number, &format!("src/file_{number}.rs"), &format!("line_{number} of output\n").repeat(100));
@@ -176,11 +167,7 @@ fn a_cold_cache_is_a_free_cut() {
 #[test]
 fn a_window_rebuilt_from_its_log_is_the_same() {
     let (window, _) = grown(90, Some(40));
-    let mut config = config(200_000);
-    config.settings.economy = Economy::default();
-    config.settings.ladder.keep_recent_tokens = None;
-    let Log { messages, events } = window.log();
-    let (rebuilt, _) = ConversationWindow::rebuild(config, Log { messages, events }).unwrap();
+    let (rebuilt, _) = Window::rebuild(usual(), window.log()).unwrap();
     assert_eq!(sent(&rebuilt), sent(&window));
     assert_eq!(rebuilt.account(), window.account());
 }
@@ -198,9 +185,7 @@ fn the_bill_never_exceeds_that_of_sending_everything_by_more_than_one_rewrite() 
 
 #[test]
 fn a_summary_is_asked_for_where_condensing_is_on() {
-    let mut config = config(4_000);
-    config.settings.messages.summarize_on_trim = true;
-    let mut window = started(config);
+    let mut window = started(with(config(4_000), |ladder| ladder.summarize_on_trim = true));
     push(&mut window, &json!({ "role": "assistant", "content": "I looked at src/lib.rs and found the fault." }));
     let (_, fit) = until_cut(&mut window, &"some output of the tool\n".repeat(20));
     assert!(fit.job.is_some());

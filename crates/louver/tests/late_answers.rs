@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking and says what it skips")]
 
+use louver::policy::{MessagesConfig, PolicyKind};
 use louver::unit::units_of;
-use louver::window::{ConversationWindow, WindowConfig};
+use louver::window::{Window, WindowConfig};
 use louver::wire::{Format, History, Message};
 use serde_json::{Value, json};
 
@@ -23,19 +24,16 @@ fn user(text: &str) -> Message {
     item(&json!({ "role": "user", "content": text }))
 }
 
-fn window(preserve_first_n: usize) -> ConversationWindow {
-    let mut config = WindowConfig::new(Format::OpenAiResponses, "messages");
-    config.settings.messages.max_messages = 4;
-    config.settings.messages.preserve_first_n = preserve_first_n;
-    config.settings.messages.preserve_last_n = 1;
-    ConversationWindow::new(config).unwrap()
+fn window(preserve_first_n: usize) -> Window {
+    let cap = MessagesConfig { max_messages: 4, preserve_first_n, preserve_last_n: 1, summarize_on_trim: false };
+    Window::new(WindowConfig::new(Format::OpenAiResponses, PolicyKind::Messages(cap))).unwrap()
 }
 
-fn kept(window: &ConversationWindow) -> Vec<usize> {
+fn kept(window: &Window) -> Vec<usize> {
     window.view().iter().filter_map(|sent| sent.origin.index()).collect()
 }
 
-fn is_legal(window: &ConversationWindow) -> bool {
+fn is_legal(window: &Window) -> bool {
     let history = History::of(window.view().iter().map(|sent| sent.message));
     Format::OpenAiResponses.wire().check(&history).is_empty()
 }

@@ -1,7 +1,7 @@
 //! Masking one result of a message leaves the others where they can be found.
 
-use louver::policy::ObservationsConfig;
-use louver::window::{ConversationWindow, WindowConfig};
+use louver::policy::{ObservationsConfig, PolicyKind};
+use louver::window::{Window, WindowConfig};
 use louver::wire::{Format, Message};
 
 const CALLS: &str = r#"{"role":"assistant","content":[
@@ -21,9 +21,9 @@ fn results() -> String {
 
 #[test]
 fn results_of_one_message_are_masked_one_after_the_other() {
-    let mut config = WindowConfig::new(Format::Anthropic, "mask");
-    config.settings.mask = ObservationsConfig { keep: 2, ..ObservationsConfig::MASK };
-    let mut window = ConversationWindow::new(config).unwrap();
+    let mask = ObservationsConfig { keep: 2, ..ObservationsConfig::MASK };
+    let config = WindowConfig::new(Format::Anthropic, PolicyKind::Mask(mask));
+    let mut window = Window::new(config).unwrap();
     for raw in [r#"{"role":"user","content":"go"}"#, CALLS, &results()] {
         window.push(Message::parse(Format::Anthropic, raw).unwrap());
     }

@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking and says what it skips")]
 
 use louver::catalog::{Catalog, ThinkingBinding};
-use louver::policy::{ObservationsConfig, Settings};
-use louver::tokens::Chars4;
-use louver::trim::{TrimOptions, Trimmed, trim};
-use louver::wire::Body;
+use louver::policy::{MessagesConfig, ObservationsConfig, PolicyKind};
+use louver::tokens::CounterChoice;
+use louver::trim::{Trimmed, trim};
+use louver::window::WindowConfig;
+use louver::wire::{Body, Format};
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 fn thought(number: usize) -> Value {
     json!({ "type": "thinking", "thinking": format!("Hm, {number}."), "signature": "c2lnbmF0dXJl" })
@@ -29,13 +29,14 @@ fn history(model: &str) -> Body {
     Body::parse(&json!({ "model": model, "max_tokens": 100, "messages": messages }).to_string(), None).unwrap()
 }
 
-fn trimmed(model: &str, max_messages: usize) -> Trimmed {
-    let mut settings = Settings::default();
-    settings.messages.max_messages = max_messages;
-    settings.messages.preserve_last_n = 2;
+fn config(model: &str, policy: PolicyKind) -> WindowConfig {
     let found = Catalog::builtin().find(model).unwrap();
-    let options = TrimOptions { policy: "messages", settings, counter: Arc::new(Chars4), model: Some(&found.model) };
-    trim(&history(model), options).unwrap()
+    WindowConfig::new(Format::Anthropic, policy).with_model(Some(&found.model), CounterChoice::Chars4)
+}
+
+fn trimmed(model: &str, max_messages: usize) -> Trimmed {
+    let cap = MessagesConfig { max_messages, preserve_last_n: 2, ..MessagesConfig::default() };
+    trim(&history(model), config(model, PolicyKind::Messages(cap))).unwrap()
 }
 
 #[test]
@@ -53,12 +54,12 @@ fn thinking_behind_a_message_that_was_changed_goes_as_well() {
     let model = "claude-sonnet-5-5";
     let long = history(model).text().replace(r#""content":"ok""#, &format!(r#""content":"{}""#, "long ".repeat(60)));
     let body = Body::parse(&long, None).unwrap();
-    let found = Catalog::builtin().find(model).unwrap();
-    let settings = Settings { mask: ObservationsConfig { keep: 2, ..ObservationsConfig::MASK }, ..Settings::default() };
-    let options = TrimOptions { policy: "mask", settings, counter: Arc::new(Chars4), model: Some(&found.model) };
-    let trimmed = trim(&body, options).unwrap();
+    let mask = ObservationsConfig { keep: 2, ..ObservationsConfig::MASK };
+    let trimmed = trim(&body, config(model, PolicyKind::Mask(mask))).unwrap();
     assert!(trimmed.report.evicted.is_empty() && trimmed.json.contains("[Old tool result cleared]"));
-    assert!(!trimmed.json.contains("\"thinking\""), "{}", trimmed.json);
+    assert!(trimmed.json.contains("Hm, 0."), "what stands before the first change is as it was");
+    assert!(!trimmed.json.contains("Hm, 1."), "{}", trimmed.json);
+    assert_eq!(trimmed.json.matches("\"type\":\"thinking\"").count(), 1);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use louver::budget::Budget;
 use louver::catalog::{Catalog, Cost};
+use louver::policy::{MessagesConfig, PolicyKind, TokensConfig};
 use louver::tokens::CounterChoice;
 use louver_agent::provider::{AnthropicProvider, Connection, OpenAiProvider, Provider};
 use louver_agent::tools::{Signal, Tool, ToolDefinition, ToolOutput, ToolSet};
@@ -78,12 +79,15 @@ impl Kept {
 
     fn configure(self, window: &mut WindowOptions) -> Result<(), Box<dyn Error>> {
         match self {
-            Self::Everything => window.settings.messages.max_messages = 0,
-            Self::Messages(most) => window.settings.messages.max_messages = most,
+            Self::Everything => window.policy = PolicyKind::Everything,
+            Self::Messages(most) => {
+                window.policy =
+                    PolicyKind::Messages(MessagesConfig { max_messages: most, ..MessagesConfig::default() });
+            }
             Self::Tokens(most) => {
-                "tokens".clone_into(&mut window.policy);
+                window.policy = PolicyKind::Tokens(TokensConfig::default());
                 // A tenth of the context window is a buffer, and the reply has its room beside what may be sent.
-                window.settings.budget = Some(Budget::new((most + REPLY_TOKENS) * 10 / 9, Some(REPLY_TOKENS))?);
+                window.budget = Some(Budget::new((most + REPLY_TOKENS) * 10 / 9, Some(REPLY_TOKENS))?);
             }
         }
         Ok(())

@@ -14,7 +14,7 @@ use louver::budget::Budget;
 use louver::condense::{Outcome, Summary};
 use louver::plan::Overflow;
 use louver::policy::SettingsError;
-use louver::window::{ConversationWindow, Event, Fit, Log, View, WindowConfig};
+use louver::window::{Event, Fit, Log, Usage, View, Window, WindowConfig};
 use louver::wire::Message;
 use std::time::{Duration, Instant};
 
@@ -22,8 +22,9 @@ use std::time::{Duration, Instant};
 /// is the trimmed list.
 #[derive(Debug)]
 pub struct Conversation {
-    window: ConversationWindow,
-    config: WindowConfig,
+    window: Window,
+    /// How many of the window's events the file has.
+    events_written: usize,
     file: Option<StateFile>,
     /// The first thing that could not be written; a run that cannot be remembered stops.
     file_error: Option<StateError>,
@@ -54,19 +55,19 @@ impl Conversation {
     ///
     /// A policy that does not exist or settings it cannot work with.
     pub fn new(config: WindowConfig) -> Result<Self, SettingsError> {
-        Self::rebuild(config, Log::default())
+        Self::restore(config, Log::default())
     }
 
-    /// The conversation of a log.
+    /// The conversation of a log, whose recorded decisions hold.
     ///
     /// # Errors
     ///
     /// As [`new`](Self::new).
-    pub fn rebuild(config: WindowConfig, log: Log) -> Result<Self, SettingsError> {
-        let (window, _) = ConversationWindow::rebuild(config.clone(), log)?;
+    pub fn restore(config: WindowConfig, log: Log) -> Result<Self, SettingsError> {
+        let window = Window::restore(config, log)?;
         Ok(Self {
+            events_written: window.events().len(),
             window,
-            config,
             file: None,
             file_error: None,
             open: None,
@@ -77,11 +78,8 @@ impl Conversation {
     }
 
     /// The conversation of a state file, which it goes on writing.
-    pub(crate) fn resume(mut config: WindowConfig, file: StateFile, recorded: Recorded) -> Result<Self, SettingsError> {
-        if let Some(context_window) = recorded.tightened {
-            tighten(&mut config, context_window);
-        }
-        let conversation = Self::rebuild(config, recorded.log)?;
+    pub(crate) fn resume(config: WindowConfig, file: StateFile, recorded: Recorded) -> Result<Self, SettingsError> {
+        let conversation = Self::restore(config, recorded.log)?;
         Ok(Self { file: Some(file), open: recorded.open, ..conversation })
     }
 
@@ -104,7 +102,7 @@ impl Conversation {
 
     /// The engine's window.
     #[must_use]
-    pub fn window(&self) -> &ConversationWindow {
+    pub fn window(&self) -> &Window {
         &self.window
     }
 
@@ -121,17 +119,19 @@ impl Conversation {
     }
 
     pub(crate) fn config(&self) -> &WindowConfig {
-        &self.config
+        self.window.config()
     }
 
     pub(crate) fn push(&mut self, messages: Vec<Message>) {
         self.write(|file| file.push(&messages));
-        messages.into_iter().for_each(|message| self.window.push(message));
+        for message in messages {
+            self.window.push(message);
+        }
     }
 
     pub(crate) fn fit(&mut self) -> Result<Fit, Overflow> {
         let fit = self.window.fit()?;
-        self.write(|file| file.event(&Event::Fitted));
+        self.write_events();
         if fit.is_cut() {
             self.last_sent.stable_messages = self.window.breakpoints().head;
         }
@@ -143,50 +143,40 @@ impl Conversation {
         if self.last_sent.at.is_some_and(|at| at.elapsed() >= cache_lifetime) {
             self.last_sent.at = None;
             self.window.cache_expired();
-            self.write(|file| file.event(&Event::CacheExpired));
+            self.write_events();
         }
     }
 
     /// Whether the view has grown beyond its bound, so that it may not be sent as it is.
     pub(crate) fn is_over(&self) -> bool {
-        let cap = self.config.settings.messages.max_messages;
-        let counts_messages = matches!(self.config.policy.as_str(), "messages" | "both");
-        let is_over_cap = counts_messages && cap > 0 && self.window.metrics().preserved_messages > cap;
-        let counts_tokens = self.config.policy != "messages";
-        let is_over_budget =
-            counts_tokens && self.window.budget().is_some_and(|budget| budget.is_exceeded_by(self.window.tokens()));
-        is_over_cap || is_over_budget
+        self.window.is_over()
     }
 
-    pub(crate) fn report_usage(&mut self, input_tokens: u64) {
-        self.window.report_usage(input_tokens);
-        self.write(|file| file.event(&Event::UsageReported { input_tokens }));
+    pub(crate) fn report_usage(&mut self, usage: Usage) {
+        self.window.report_usage(usage);
+        self.write_events();
     }
 
-    pub(crate) fn answer(&mut self, job: u64, answer: Result<Summary, String>) -> Result<Outcome, Overflow> {
-        let event = Event::Answered { job, answer: answer.clone() };
-        self.write(|file| file.event(&event));
-        let outcome = self.window.answer(job, answer)?;
-        if outcome == Outcome::Accepted {
+    pub(crate) fn answer(&mut self, job: u64, answer: Result<Summary, String>) -> Fit {
+        let fit = self.window.answer(job, answer);
+        self.write_events();
+        if fit.outcome == Some(Outcome::Accepted) {
             self.last_sent.stable_messages = self.window.breakpoints().head;
         }
-        Ok(outcome)
+        fit
     }
 
-    /// Lives through the log again with a smaller context window; the rest of the run keeps it.
-    pub(crate) fn tighten(&mut self, context_window: u64) -> Result<Result<Fit, Overflow>, SettingsError> {
-        let mut config = self.config.clone();
-        tighten(&mut config, context_window);
-        let (window, fit) = ConversationWindow::rebuild(config.clone(), self.window.log())?;
-        if fit.is_ok() {
-            self.window = window;
-            self.config = config;
-            self.last_sent = LastSent::default();
-            // It was asked for by a window that is gone; what this one asks for may be another stretch.
-            self.pending = None;
-            self.write(|file| file.tightened(context_window));
-        }
-        Ok(fit)
+    /// Cuts the view to a smaller context window, which the rest of the run keeps. Where that cannot be, nothing changes.
+    pub(crate) fn tighten(&mut self, context_window: u64) -> Option<Fit> {
+        // Nothing is reserved: the window was chosen with room for the reply.
+        let budget = Budget::new(context_window, Some(1)).ok()?;
+        let mut window = self.window.clone();
+        window.limit_to(budget);
+        let fit = window.fit().ok()?;
+        self.window = window;
+        self.last_sent = LastSent::default();
+        self.write_events();
+        Some(fit)
     }
 
     /// A turn begins: its answer has calls that are not answered yet.
@@ -212,7 +202,9 @@ impl Conversation {
     pub(crate) fn end_turn(&mut self, results: Vec<Message>) {
         self.write(|file| file.end_of_turn(&results));
         let answer = self.open.take().unwrap_or_default().answer;
-        answer.into_iter().chain(results).for_each(|message| self.window.push(message));
+        for message in answer.into_iter().chain(results) {
+            self.window.push(message);
+        }
     }
 
     pub(crate) fn begin_iteration(&mut self, number: usize) {
@@ -224,22 +216,18 @@ impl Conversation {
         self.file_error.take()
     }
 
+    fn write_events(&mut self) {
+        let new: Vec<Event> =
+            self.window.events()[self.events_written..].iter().map(|(_, event)| event.clone()).collect();
+        self.events_written += new.len();
+        self.write(|file| new.iter().try_for_each(|event| file.event(event)));
+    }
+
     fn write(&mut self, write: impl FnOnce(&mut StateFile) -> Result<(), StateError>) {
         if self.file_error.is_none()
             && let Some(file) = &mut self.file
         {
             self.file_error = write(file).err();
         }
-    }
-}
-
-/// A message cap alone does not bound tokens, so it gets a budget beside it. Nothing is reserved: the window was chosen
-/// with room for the reply.
-fn tighten(config: &mut WindowConfig, context_window: u64) {
-    if config.policy == "messages" {
-        "both".clone_into(&mut config.policy);
-    }
-    if let Ok(budget) = Budget::new(context_window, Some(1)) {
-        config.settings.budget = Some(budget);
     }
 }

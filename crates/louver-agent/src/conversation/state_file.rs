@@ -1,7 +1,6 @@
 //! The file from which a killed run goes on.
 
 use crate::tools::{Signal, ToolOutput};
-use louver::condense::Summary;
 use louver::window::{Event, Log};
 use louver::wire::{Format, Message};
 use serde::{Deserialize, Serialize};
@@ -12,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The version of the records.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A state file that could not be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -51,22 +50,8 @@ enum Record {
     },
     /// Messages as text, because a line must hold no line breaks.
     Push(Vec<String>),
-    Fitted,
-    CacheExpired,
-    Usage(u64),
-    Summary {
-        job: u64,
-        text: String,
-        input_tokens: u64,
-        output_tokens: u64,
-    },
-    NoSummary {
-        job: u64,
-        reason: String,
-    },
-    Tightened {
-        context_window: u64,
-    },
+    /// What happened to the window, decisions included.
+    Event(Event),
     Answer(Vec<String>),
     Result {
         call: usize,
@@ -104,7 +89,6 @@ pub struct StateFile {
 pub(crate) struct Recorded {
     pub(crate) task: String,
     pub(crate) log: Log,
-    pub(crate) tightened: Option<u64>,
     pub(crate) open: Option<OpenTurn>,
     pub(crate) iteration: usize,
     /// What the last turn said about the whole task.
@@ -169,22 +153,7 @@ impl StateFile {
     }
 
     pub(super) fn event(&mut self, event: &Event) -> Result<(), StateError> {
-        self.append(&match event {
-            Event::Fitted => Record::Fitted,
-            Event::CacheExpired => Record::CacheExpired,
-            Event::UsageReported { input_tokens } => Record::Usage(*input_tokens),
-            Event::Answered { job, answer: Ok(summary) } => Record::Summary {
-                job: *job,
-                text: summary.text.clone(),
-                input_tokens: summary.input_tokens,
-                output_tokens: summary.output_tokens,
-            },
-            Event::Answered { job, answer: Err(reason) } => Record::NoSummary { job: *job, reason: reason.clone() },
-        })
-    }
-
-    pub(super) fn tightened(&mut self, context_window: u64) -> Result<(), StateError> {
-        self.append(&Record::Tightened { context_window })
+        self.append(&Record::Event(event.clone()))
     }
 
     pub(super) fn answer(&mut self, messages: &[Message]) -> Result<(), StateError> {
@@ -259,14 +228,7 @@ impl Recorded {
                 self.completion = None;
                 self.push(parse(raw)?);
             }
-            Record::Fitted => self.event(Event::Fitted),
-            Record::CacheExpired => self.event(Event::CacheExpired),
-            Record::Usage(input_tokens) => self.event(Event::UsageReported { input_tokens }),
-            Record::Summary { job, text, input_tokens, output_tokens } => {
-                self.event(Event::Answered { job, answer: Ok(Summary { text, input_tokens, output_tokens }) });
-            }
-            Record::NoSummary { job, reason } => self.event(Event::Answered { job, answer: Err(reason) }),
-            Record::Tightened { context_window } => self.tightened = Some(context_window),
+            Record::Event(event) => self.event(event),
             Record::Answer(raw) => self.open = Some(OpenTurn { answer: parse(raw)?, outputs: BTreeMap::new() }),
             Record::Result { call, text, is_error, files, complete, blocked } => {
                 let signal = complete.map(Signal::Complete).or(blocked.map(Signal::Blocked));

@@ -93,14 +93,14 @@ impl ToolLoop<'_> {
         let text = answer.as_ref().map(|summary| summary.text.clone()).unwrap_or_default();
         let before = self.conversation.window().metrics().preserved_messages;
         let tokens_before = self.conversation.window().tokens();
-        let outcome = self.conversation.answer(pending.job, answer)?;
+        let fit = self.conversation.answer(pending.job, answer);
         self.check_file()?;
-        let error = match &outcome {
-            Outcome::Accepted => None,
-            Outcome::Rejected(reason) => Some(reason.as_str()),
+        let error = match &fit.outcome {
+            Some(Outcome::Rejected(reason)) => Some(reason.as_str()),
+            _ => None,
         };
         self.report_summary(&text, error, (before, tokens_before), cost, pending.started.elapsed());
-        match outcome {
+        match fit.outcome.unwrap_or(Outcome::Accepted) {
             Outcome::Accepted => {
                 self.conversation.condensing.accepted += 1;
                 self.emit(&RunEvent::Condensed { summary: text });
@@ -176,14 +176,16 @@ impl ToolLoop<'_> {
 
     /// Says what a fit did, if it did anything.
     fn report(&mut self, fit: &Fit, messages_before: usize, duration: Duration) {
-        for warning in fit.warnings.iter().chain(&fit.error) {
-            self.warn(warning.clone());
+        let told = fit.warnings.iter().map(ToString::to_string).chain(fit.error.iter().map(ToString::to_string));
+        for warning in told.collect::<Vec<_>>() {
+            self.warn(warning);
         }
         if !fit.is_cut() && fit.job.is_none() && fit.error.is_none() {
             return;
         }
         let metrics = self.conversation.window().metrics();
-        self.decision(fit, messages_before, duration).emit();
+        let error = fit.error.as_ref().map(ToString::to_string);
+        self.decision(fit, error.as_deref(), messages_before, duration).emit();
         let evicted: usize = fit.evicted.iter().map(Range::len).sum();
         if evicted > 0 {
             tracing::debug!(
@@ -195,10 +197,16 @@ impl ToolLoop<'_> {
         }
     }
 
-    fn decision<'f>(&'f self, fit: &'f Fit, messages_before: usize, duration: Duration) -> Decision<'f> {
+    fn decision<'f>(
+        &'f self,
+        fit: &Fit,
+        error: Option<&'f str>,
+        messages_before: usize,
+        duration: Duration,
+    ) -> Decision<'f> {
         Decision {
             trigger: fit.trigger.map(|trigger| format!("{trigger:?}")).unwrap_or_default(),
-            policy: &self.conversation.config().policy,
+            policy: self.conversation.window().policy_name(),
             task_id: &self.options.task_id,
             messages_before,
             messages_after: self.conversation.window().metrics().preserved_messages,
@@ -208,7 +216,7 @@ impl ToolLoop<'_> {
             summary: None,
             cost_usd: 0.0,
             duration,
-            error: fit.error.as_deref(),
+            error,
         }
     }
 
@@ -216,7 +224,7 @@ impl ToolLoop<'_> {
         let (messages_before, tokens_before) = before;
         let decision = Decision {
             trigger: "SummaryArrived".to_owned(),
-            policy: &self.conversation.config().policy,
+            policy: self.conversation.window().policy_name(),
             task_id: &self.options.task_id,
             messages_before,
             messages_after: self.conversation.window().metrics().preserved_messages,

@@ -182,10 +182,14 @@ impl ToolLoop<'_> {
         self.tally.cost += cost;
         self.emit(&RunEvent::Billed { cost });
         if usage.prompt_tokens() > 0 {
-            self.conversation.report_usage(usage.prompt_tokens());
+            self.conversation.report_usage(louver::window::Usage {
+                input: usage.input_tokens,
+                cache_read: usage.cache_read_tokens,
+                cache_write: usage.cache_write_tokens,
+            });
         }
-        let settings = &self.conversation.config().settings;
-        let may_condense = settings.messages.summarize_on_trim || settings.tokens.auto_condense_context;
+        let policy = &self.conversation.config().policy;
+        let may_condense = policy.condenses();
         let mut last = crate::conversation::LastSent {
             stable_messages: message_count,
             prompt_tokens: usage.prompt_tokens(),

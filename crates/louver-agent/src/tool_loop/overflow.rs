@@ -3,8 +3,9 @@
 use super::ToolLoop;
 use crate::observer::RunEvent;
 use crate::provider::ProviderError;
-use crate::telemetry::Decision;
-use louver::window::Metrics;
+use crate::telemetry::{Decision, evicted_ids};
+use louver::policy::PolicyKind;
+use louver::window::Fit;
 use std::time::{Duration, Instant};
 
 impl ToolLoop<'_> {
@@ -17,36 +18,30 @@ impl ToolLoop<'_> {
         let before = self.conversation.window().metrics();
         let own = self.conversation.window().tokens();
         let context_window = smaller_window(own, error);
-        let is_smaller = match self.conversation.tighten(context_window) {
-            Ok(Ok(_)) => self.conversation.window().tokens() < own,
-            Ok(Err(_)) | Err(_) => false,
-        };
+        let fit = self.conversation.tighten(context_window);
+        let is_smaller = self.conversation.window().tokens() < own;
         self.warn(format!(
             "the provider refused {own} tokens as too many; the context window is taken to be {context_window} from here on"
         ));
-        let after = self.conversation.window().metrics();
-        self.report_overflow(error, (before, own), started.elapsed());
-        if after.evicted_messages > before.evicted_messages {
-            let messages = after.evicted_messages - before.evicted_messages;
+        let fit = fit.unwrap_or_default();
+        self.report_overflow(error, &fit, before.preserved_messages, started.elapsed());
+        let messages: usize = fit.evicted.iter().map(ExactSizeIterator::len).sum();
+        if messages > 0 {
             self.emit(&RunEvent::Truncated { messages });
         }
         is_smaller
     }
 
-    fn report_overflow(&self, error: &ProviderError, before: (Metrics, u64), duration: Duration) {
-        let (metrics, tokens_before) = before;
-        let evicted = |metrics: Metrics| metrics.evicted_messages;
-        let now = self.conversation.window().metrics();
+    fn report_overflow(&self, error: &ProviderError, fit: &Fit, messages_before: usize, duration: Duration) {
         let decision = Decision {
             trigger: "ProviderOverflow".to_owned(),
-            policy: &self.conversation.config().policy,
+            policy: self.conversation.window().policy_name(),
             task_id: &self.options.task_id,
-            messages_before: metrics.preserved_messages,
-            messages_after: now.preserved_messages,
-            tokens_before,
+            messages_before,
+            messages_after: self.conversation.window().metrics().preserved_messages,
+            tokens_before: fit.tokens_before,
             tokens_after: self.conversation.window().tokens(),
-            // The log was lived through again, so what left is all that is not in the view now.
-            evicted: format!("{} more", evicted(now).saturating_sub(evicted(metrics))),
+            evicted: evicted_ids(fit),
             summary: None,
             cost_usd: 0.0,
             duration,
@@ -57,12 +52,9 @@ impl ToolLoop<'_> {
 
     /// Whether anything bounds the view. Nothing happens where it is switched off.
     fn has_window(&self) -> bool {
-        let config = self.conversation.config();
-        match config.policy.as_str() {
-            "everything" => false,
-            "messages" => config.settings.messages.max_messages > 0,
-            _ => true,
-        }
+        let policy = &self.conversation.config().policy;
+        let is_switched_off = policy.messages().is_some_and(|config| config.max_messages == 0);
+        !matches!(policy, PolicyKind::Everything) && !is_switched_off
     }
 }
 

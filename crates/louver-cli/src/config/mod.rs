@@ -24,7 +24,7 @@ pub use tools::{McpServer, Tools};
 
 use crate::input::read_file;
 use anyhow::Context as _;
-use louver::policy::{MessagesConfig, TokensConfig};
+use louver::policy::{MessagesConfig, PolicyKind, TokensConfig};
 use schemars::JsonSchema;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -258,14 +258,53 @@ impl Config {
         walk::walk(&tree)
     }
 
-    /// The policy that the file asks for: by its name, or else by having keys that only the older windows look at.
+    /// The policy that the file asks for: by its name, or else by the windows whose keys it has.
     #[must_use]
-    pub fn wanted_policy(&self) -> Option<&str> {
-        let has_message_keys = self.execution.max_conversation_messages.is_some()
-            || self.execution.conversation != Conversation::default();
+    pub fn wanted_policy(&self) -> Option<PolicyKind> {
+        let name = match (self.policy.as_deref(), self.has_message_keys(), self.has_token_keys()) {
+            (Some(name), _, _) => name,
+            (None, true, true) => "both",
+            (None, true, false) => "messages",
+            (None, false, true) => "tokens",
+            (None, false, false) => return None,
+        };
+        name.parse().ok()
+    }
+
+    fn has_message_keys(&self) -> bool {
+        self.execution.max_conversation_messages.is_some() || self.execution.conversation != Conversation::default()
+    }
+
+    fn has_token_keys(&self) -> bool {
         let context = Context { context_window: None, condensing_provider: None, ..self.context.clone() };
-        let has_old_keys = has_message_keys || context != Context::default() || self.profile.is_some();
-        self.policy.as_deref().or(has_old_keys.then_some("messages"))
+        context != Context::default() || self.profile.is_some()
+    }
+
+    /// Tells a policy what the file says about it.
+    pub fn apply(&self, policy: &mut PolicyKind) {
+        if let Some(messages) = policy.messages_mut() {
+            *messages = self.messages();
+        }
+        if let Some(tokens) = policy.tokens_mut() {
+            *tokens = self.tokens();
+        }
+        if let Some(ladder) = policy.ladder_mut() {
+            self.ladder.apply(ladder);
+            ladder.summarize_on_trim = self.messages().summarize_on_trim;
+        }
+    }
+
+    /// Blocks that the file has although the policy does not look at them.
+    #[must_use]
+    pub fn idle_keys(&self, policy: &PolicyKind) -> Vec<&'static str> {
+        let summarizes = Conversation { summarize_on_trim: None, ..self.execution.conversation };
+        let caps = summarizes != Conversation::default() || self.execution.max_conversation_messages.is_some();
+        let blocks = [
+            ("execution.conversation", caps && policy.messages().is_none()),
+            ("context", self.has_token_keys() && policy.tokens().is_none()),
+            ("ladder", self.ladder != Ladder::default() && policy.ladder().is_none()),
+        ];
+        blocks.into_iter().filter(|(_, is_idle)| *is_idle).map(|(block, _)| block).collect()
     }
 
     /// The settings of the message window; the full block wins over the shorthand.
@@ -286,7 +325,6 @@ impl Config {
     #[must_use]
     pub fn tokens(&self) -> TokensConfig {
         TokensConfig {
-            total_tokens: None,
             auto_condense_context: self.context.auto_condense_context,
             auto_condense_context_percent: self.context.auto_condense_context_percent,
             profile_thresholds: self.context.profile_thresholds.clone(),

@@ -1,5 +1,5 @@
 use super::{Config, McpServer, Problem, ProviderKind, Wire, schema};
-use louver::policy::{MessagesConfig, Rung, TokensConfig};
+use louver::policy::{MessagesConfig, TokensConfig};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -83,21 +83,40 @@ fn the_full_block_wins_over_the_shorthand() {
 }
 
 #[test]
-fn a_file_with_keys_of_the_older_windows_wants_the_message_window() {
-    assert_eq!(parse("execution: {max_conversation_messages: 7}").wanted_policy(), Some("messages"));
-    assert_eq!(parse("context: {auto_condense_context: true}").wanted_policy(), Some("messages"));
-    assert_eq!(parse("policy: both\nexecution: {max_conversation_messages: 7}").wanted_policy(), Some("both"));
-    assert_eq!(parse("context: {context_window: 9000}\nladder: {target: 5}").wanted_policy(), None);
+fn the_keys_of_a_file_say_which_window_it_wants() {
+    let wanted = |text: &str| parse(text).wanted_policy().map(|policy| policy.name().to_owned());
+    assert_eq!(wanted("execution: {max_conversation_messages: 7}").as_deref(), Some("messages"));
+    assert_eq!(wanted("context: {auto_condense_context: true}").as_deref(), Some("tokens"));
+    assert_eq!(wanted("profile: code").as_deref(), Some("tokens"));
+    assert_eq!(wanted("profile: code\nexecution: {conversation: {max_messages: 7}}").as_deref(), Some("both"));
+    assert_eq!(wanted("policy: both\nexecution: {max_conversation_messages: 7}").as_deref(), Some("both"));
+    assert_eq!(wanted("context: {context_window: 9000}\nladder: {ledger_tokens: 5}"), None);
+}
+
+#[test]
+fn keys_that_the_policy_does_not_read_are_named() {
+    let idle = |text: &str| {
+        let config = parse(text);
+        config.idle_keys(&config.wanted_policy().unwrap())
+    };
+    assert_eq!(
+        idle("policy: ladder\nexecution: {max_conversation_messages: 7}\nprofile: code"),
+        ["execution.conversation", "context"]
+    );
+    assert_eq!(idle("policy: messages\nladder: {ledger_tokens: 5}"), ["ladder"]);
+    assert_eq!(idle("policy: both\nexecution: {max_conversation_messages: 7}\nprofile: code"), [""; 0]);
 }
 
 #[test]
 fn the_ladder_is_told_what_the_file_says() {
-    let ladder = parse("ladder: {keep_recent_tokens: 5, target: 6, rungs: [cleared], pin: [KEEP]}").ladder.to_engine();
-    assert_eq!((ladder.keep_recent_tokens, ladder.target_tokens, ladder.ledger_tokens), (Some(5), Some(6), None));
-    assert_eq!(ladder.rungs.into_iter().collect::<Vec<_>>(), [Rung::Cleared]);
+    let config = parse("policy: ladder-careful\nladder: {keep_recent_tokens: 5, pin: [KEEP]}");
+    let mut policy = config.wanted_policy().unwrap();
+    config.apply(&mut policy);
+    let ladder = policy.ladder().unwrap();
+    assert_eq!((ladder.keep_recent_tokens, ladder.ledger_tokens), (5, 6_000), "what is not said is as the row has it");
     assert_eq!(ladder.pin, ["KEEP"]);
     let said = problems("ladder: {rungs: [top], pin: ['']}");
-    assert!(said[0].contains("ladder.pin[0]") && said[1].contains("ladder.rungs[0]"), "{said:?}");
+    assert!(said[0].contains("ladder.pin[0]") || said[1].contains("ladder.pin[0]"), "{said:?}");
 }
 
 #[test]

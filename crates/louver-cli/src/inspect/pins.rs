@@ -1,57 +1,63 @@
-//! Which messages a policy always keeps.
+//! Which messages a policy always keeps: as the policy itself says.
 
+use crate::printer::plural;
 use crate::window::Window;
-use louver::wire::{Body, Role};
-use std::ops::Range;
+use louver::budget::Budget;
+use louver::plan::Pins;
+use louver::window::{Log, WindowConfig};
+use louver::wire::Body;
 
-/// For each message, whether the policy's configuration protects it: a unit that touches head or tail stays whole.
-pub(super) fn pins(window: &Window, units: &[Range<usize>], body: &Body) -> Vec<bool> {
-    let messages = body.messages().len();
-    let (first, last) = (window.messages.preserve_first_n, window.messages.preserve_last_n);
-    let (head, tail) = match window.policy.name {
-        "messages" => (first, messages.saturating_sub(last)),
-        // The token window may have to cut into the message window's tail.
-        "both" => (first.min(1), messages),
-        "newest" => (instructions(body), messages),
-        "everything" | "mask" | "clear-tools" => (messages, messages),
-        name if is_ladder(name) => (instructions(body) + 1, messages),
-        _ => (1, messages),
-    };
-    let mut pins = vec![false; messages];
-    for unit in units.iter().filter(|unit| unit.start < head || unit.end > tail) {
-        pins[unit.clone()].fill(true);
-    }
-    if is_ladder(window.policy.name) {
-        let latest = latest_request(body);
-        for unit in units.iter().filter(|unit| latest.is_some_and(|index| unit.contains(&index))) {
-            pins[unit.clone()].fill(true);
+/// A window that any policy can say its pins under, where none is known.
+const ANY_WINDOW: u64 = 1_000_000;
+
+/// What a policy keeps of a conversation, whatever happens.
+#[derive(Debug)]
+pub(super) struct Pinned {
+    /// For each message whether it stays.
+    pub(super) messages: Vec<bool>,
+    /// The same in words.
+    pub(super) spoken: String,
+}
+
+impl Pinned {
+    pub(super) fn of(window: &Window, body: &Body) -> Self {
+        let log = Log { messages: body.messages().to_vec(), events: Vec::new() };
+        let len = log.messages.len();
+        let config = WindowConfig::new(body.format(), window.policy.clone());
+        let config =
+            window.config(body).unwrap_or(WindowConfig { budget: Budget::new(ANY_WINDOW, None).ok(), ..config });
+        let Ok(engine) = louver::Window::restore(config, log) else {
+            return Self { messages: vec![false; len], spoken: String::new() };
+        };
+        let pins = engine.pins();
+        let mut messages = vec![false; len];
+        for unit in engine.units() {
+            let is_held = engine.is_held(unit.start);
+            let is_pinned = is_held || pins.touch(&unit) || unit.end > pins.recent_start;
+            messages[unit].fill(is_pinned);
         }
-    }
-    pins
-}
-
-/// What is pinned, in words.
-pub(super) fn spoken(window: &Window) -> String {
-    let (first, last) = (window.messages.preserve_first_n, window.messages.preserve_last_n);
-    match window.policy.name {
-        "messages" => format!("first {first}, last {last}"),
-        "newest" => "system messages at the start".to_owned(),
-        "everything" | "mask" | "clear-tools" => "all".to_owned(),
-        name if is_ladder(name) => "first and latest request".to_owned(),
-        _ => "first message".to_owned(),
+        Self { messages, spoken: spoken(&pins, len) }
     }
 }
 
-fn is_ladder(name: &str) -> bool {
-    name.starts_with("ladder")
-}
-
-/// The last message in which the user says something, tool results apart.
-fn latest_request(body: &Body) -> Option<usize> {
-    body.messages().iter().rposition(|message| message.shape().is_request())
-}
-
-fn instructions(body: &Body) -> usize {
-    let roles = body.messages().iter().map(|message| message.shape().role);
-    roles.take_while(|role| matches!(role, Role::System | Role::Developer)).count()
+fn spoken(pins: &Pins, len: usize) -> String {
+    if pins.head_end >= len {
+        return "all".to_owned();
+    }
+    let mut words = Vec::new();
+    if pins.head_end > 0 {
+        words.push(format!("first {}", pins.head_end));
+    }
+    match pins.others.as_slice() {
+        [] => {}
+        [one] => words.push(format!("number {one}")),
+        others => words.push(format!("{} between", plural(others.len(), "message"))),
+    }
+    if pins.tail_start < len {
+        words.push(format!("last {}", len - pins.tail_start));
+    }
+    if pins.recent_start < len {
+        words.push(format!("as long as they fit the last {}", len - pins.recent_start));
+    }
+    if words.is_empty() { "none".to_owned() } else { words.join(", ") }
 }

@@ -1,6 +1,6 @@
 //! The figures.
 
-use super::pins;
+use super::pins::Pinned;
 use crate::window::Window;
 use louver::count::count_part;
 use louver::tokens::{Counter, Millitokens};
@@ -186,7 +186,7 @@ impl Survey {
         let mut sums = Sums::default();
         let overhead = outer(body, &*window.counter, &mut sums);
         let units: Vec<_> = units_of(body.format(), body.messages().iter().map(|message| &**message)).collect();
-        let pins = pins::pins(window, &units, body);
+        let pinned = Pinned::of(window, body);
         let mut tools = HashMap::new();
         let mut messages = Vec::with_capacity(body.messages().len());
         for (unit, range) in units.iter().enumerate() {
@@ -201,7 +201,7 @@ impl Survey {
                     cumulative_tokens: sums.total().ceil_tokens(),
                     fill: 0.0,
                     unit,
-                    pinned: pins[index],
+                    pinned: pinned.messages[index],
                     place: place(index, range),
                     preview: preview(message),
                 });
@@ -217,8 +217,8 @@ impl Survey {
             context_window: window.limit.map(|limit| limit.context_window),
             allowed_tokens: window.limit.and_then(|limit| Some(limit.budget().ok()?.allowed_tokens())),
             fill_of: if window.limit.is_some() { "context_window" } else { "total" },
-            policy: window.policy.name.to_owned(),
-            pinned: pins::spoken(window),
+            policy: window.policy.name().to_owned(),
+            pinned: pinned.spoken,
             overhead,
             messages,
             units: units.len(),

@@ -7,7 +7,8 @@ use std::path::Path;
 
 pub(super) fn check(path: &Path, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let config = shell.load(path)?;
-    let policy = config.policy.as_deref().unwrap_or("not set");
+    let wanted = config.wanted_policy();
+    let policy = wanted.as_ref().map_or("not set", |policy| policy.name());
     let name = safe(&path.display().to_string());
     shell.printer.note(&format!("{name}: valid (policy: {policy})"));
     Ok(Exit::Done)

@@ -2,8 +2,9 @@
 
 use super::money::reasons;
 use crate::printer::{grouped, plural};
-use crate::window::{Window, counts_messages};
+use crate::window::Window;
 use louver::plan::Trigger;
+use louver::policy::{MessagesConfig, Row};
 use louver::report::{Action, Report};
 use louver::tokens::Counter;
 use louver::trim::Trimmed;
@@ -47,13 +48,14 @@ pub(crate) fn counted(counter: &dyn Counter) -> String {
 
 /// What the policy may not exceed.
 fn limits(window: &Window) -> Vec<String> {
-    let policy = window.policy.name;
+    let policy = window.policy.name();
     let mut limits = Vec::new();
-    if !counts_messages(window.policy) && !window.policy.needs_budget {
-        limits.push(format!("The policy `{policy}` has no limit: {}.", window.policy.summary));
+    if has_no_limit(window) {
+        let summary = Row::find(policy).map_or("", |row| row.summary);
+        limits.push(format!("The policy `{policy}` has no limit: {summary}."));
     }
-    if counts_messages(window.policy) {
-        let louver::policy::MessagesConfig { max_messages, preserve_first_n, preserve_last_n, .. } = window.messages;
+    if let Some(messages) = window.policy.messages() {
+        let MessagesConfig { max_messages, preserve_first_n, preserve_last_n, .. } = *messages;
         limits.push(match max_messages {
             0 => format!("The policy `{policy}` has no message cap (0 switches it off)."),
             _ => format!(
@@ -63,7 +65,7 @@ fn limits(window: &Window) -> Vec<String> {
             ),
         });
     }
-    if let (true, Some(limit)) = (window.policy.needs_budget, window.limit)
+    if let (true, Some(limit)) = (window.policy.needs_budget(), window.limit)
         && let Ok(budget) = limit.budget()
     {
         limits.push(format!(
@@ -79,23 +81,25 @@ fn limits(window: &Window) -> Vec<String> {
     limits
 }
 
+fn has_no_limit(window: &Window) -> bool {
+    window.policy.messages().is_none() && !window.policy.needs_budget()
+}
+
 fn reason(window: &Window, report: &Report) -> String {
     let tokens = grouped(report.prev_context_tokens);
     match (report.action, report.trigger) {
         (Action::None, _) if report.warnings.iter().any(|warning| warning.contains("kept by the provider")) => {
             "Part of the history is kept by the provider, so nothing may be left out.".to_owned()
         }
-        (Action::None, _) if !counts_messages(window.policy) && !window.policy.needs_budget => {
-            "It found nothing to change.".to_owned()
-        }
+        (Action::None, _) if has_no_limit(window) => "It found nothing to change.".to_owned(),
         (Action::None, _) => "That is within the limits, so nothing was changed.".to_owned(),
         (_, Some(Trigger::MessageCap)) => format!(
             "{} are more than {}, so the oldest between the first and the last had to go.",
             plural(report.metrics.total_messages, "message"),
-            grouped(window.messages.max_messages as u64)
+            grouped(window.policy.messages().map_or(0, |messages| messages.max_messages as u64))
         ),
         (_, Some(Trigger::CondenseThreshold)) => {
-            let (threshold, _) = louver::policy::effective_threshold(&window.tokens);
+            let threshold = window.policy.tokens().map_or(0, |tokens| louver::policy::effective_threshold(tokens).0);
             format!("{tokens} tokens reach the condensing threshold of {threshold} % of the window.")
         }
         (_, Some(Trigger::OldResults)) => "Old tool results were replaced by a placeholder.".to_owned(),

@@ -204,10 +204,10 @@ impl Shell<'_> {
         }
     }
 
-    /// Says which flags were typed in vain.
-    fn warn_of_idle_flags(&mut self, choice: &WindowChoice) {
-        for flag in &choice.idle_flags {
-            self.printer.warning(&format!("{flag} has no effect with the policy `{}`", choice.policy.name));
+    /// Says which flags and keys were given in vain.
+    fn warn_of_idle_settings(&mut self, choice: &WindowChoice) {
+        for name in &choice.idle {
+            self.printer.warning(&format!("{name} has no effect with the policy `{}`", choice.policy.name()));
         }
     }
 

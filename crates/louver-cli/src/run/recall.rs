@@ -1,11 +1,10 @@
 //! `louver recall`: what was left out?
 
-use super::trim::options;
 use super::{Deliverable, Exit, Shell};
 use crate::meaning::{Recall, Wanted};
 use crate::printer::safe;
 use crate::recall::{Columns, Row, hits, json, messages, rows};
-use louver::recall::Address;
+use louver::address::Address;
 use louver::trim::{TrimError, trimmed_window};
 use louver::wire::{Body, Message};
 use louver_store::SearchIndex;
@@ -46,7 +45,7 @@ fn fetch(job: &Recall, address: &Address, body: &Body, shell: &mut Shell<'_>) ->
 fn search(job: &Recall, query: &str, body: &Body, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let left_out = left_out(job, body, shell)?;
     if left_out.is_empty() {
-        let policy = job.window.policy.name;
+        let policy = job.window.policy.name();
         return nothing(
             job,
             &format!("the policy `{policy}` leaves nothing out, so there is nothing to search"),
@@ -73,14 +72,14 @@ fn left_out<'b>(job: &Recall, body: &'b Body, shell: &mut Shell<'_>) -> anyhow::
     let all = || body.messages().iter().map(|message| &**message).enumerate();
     let window = job.window.resolve(body)?;
     window.warnings.iter().for_each(|warning| shell.printer.warning(warning));
-    shell.warn_of_idle_flags(&job.window);
-    if window.policy.needs_budget && window.limit.is_none() {
+    shell.warn_of_idle_settings(&job.window);
+    if window.policy.needs_budget() && window.limit.is_none() {
         shell.printer.note(
             "No context window is known (--model or --context-window says it), so the whole history is searched.",
         );
         return Ok(all().collect());
     }
-    let decided = match trimmed_window(body, options(&window)?) {
+    let decided = match trimmed_window(body, window.trim_options(body)?) {
         Err(TrimError::Overflow(overflow)) => {
             shell.printer.note(&format!("The whole history is searched: {}", safe(&overflow.to_string())));
             return Ok(all().collect());

@@ -12,7 +12,7 @@ use crate::meaning::Run;
 use crate::printer::safe;
 use anyhow::{Context, bail, ensure};
 use louver::budget::Budget;
-use louver::policy::Row;
+use louver::policy::PolicyKind;
 use louver_agent::provider::Category;
 use louver_agent::tools::{AllowList, Environment, Limits, Root, RunCommand, ToolSet};
 use louver_agent::{CancellationToken, ExecuteOptions, ExecutionError, ExecutorConfig, RunOutcome, RunSummary};
@@ -122,14 +122,12 @@ pub(super) fn tools(root: &Path, allow: &[String]) -> anyhow::Result<ToolSet> {
 pub(super) fn options(model: &str, config: &Config) -> anyhow::Result<ExecuteOptions> {
     let mut options = ExecuteOptions::new(model);
     let knows_window = config.context.context_window.is_some() || options.window.context_window(model).is_some();
-    let default = if knows_window { "ladder" } else { "messages" };
-    options.window.policy = config.wanted_policy().unwrap_or(default).to_owned();
-    options.window.settings.ladder = config.ladder.to_engine();
-    options.window.settings.messages = config.messages();
-    options.window.settings.tokens = config.tokens();
+    let mut policy = config.wanted_policy().unwrap_or_else(|| PolicyKind::default_for(knows_window));
+    config.apply(&mut policy);
+    options.window.policy = policy;
     options.window.custom_condensing_prompt.clone_from(&config.context.custom_condensing_prompt);
-    if Row::find(&options.window.policy)?.needs_budget {
-        options.window.settings.budget = budget(&options, config.context.context_window)?;
+    if options.window.policy.needs_budget() {
+        options.window.budget = budget(&options, config.context.context_window)?;
     }
     Ok(options)
 }
@@ -138,7 +136,7 @@ pub(super) fn options(model: &str, config: &Config) -> anyhow::Result<ExecuteOpt
 fn budget(options: &ExecuteOptions, configured: Option<u64>) -> anyhow::Result<Option<Budget>> {
     let budget = configured.map(|window| Budget::new(window, Some(options.max_tokens))).transpose();
     let budget = budget.context("context.context_window")?;
-    let (policy, model) = (&options.window.policy, &options.model);
+    let (policy, model) = (options.window.policy.name(), &options.model);
     ensure!(
         budget.is_some() || options.window.context_window(model).is_some(),
         "the policy `{policy}` needs to know the context window of `{model}`, which is not in the catalogue: set \

@@ -8,7 +8,7 @@ use crate::printer::{grouped, plural};
 use crate::window::Window;
 use anyhow::Context;
 use louver::report::Report;
-use louver::trim::{TrimOptions, Trimmed, trim};
+use louver::trim::{Trimmed, trim};
 use louver::wire::Body;
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub(super) fn run(job: &Trim, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let mut trimmed = decide(&body, &window).with_context(source)?;
     trimmed.report.warnings.splice(0..0, window.warnings.iter().cloned());
     hand_over(job, &trimmed, shell)?;
-    shell.warn_of_idle_flags(&job.window);
+    shell.warn_of_idle_settings(&job.window);
     let report = &trimmed.report;
     report.warnings.iter().for_each(|warning| shell.printer.warning(warning));
     if let Some(error) = &report.error {
@@ -33,17 +33,7 @@ pub(super) fn run(job: &Trim, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
 }
 
 fn decide(body: &Body, window: &Window) -> anyhow::Result<Trimmed> {
-    Ok(trim(body, options(window)?)?)
-}
-
-/// What the engine is told about the decision.
-pub(super) fn options(window: &Window) -> anyhow::Result<TrimOptions<'_>> {
-    Ok(TrimOptions {
-        policy: window.policy.name,
-        settings: window.settings()?,
-        counter: window.counter.clone(),
-        model: window.model.as_deref(),
-    })
+    Ok(trim(body, window.trim_options(body)?)?)
 }
 
 /// All files are written before the first one is put in its place, so an error leaves none behind.

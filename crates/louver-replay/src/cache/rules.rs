@@ -1,7 +1,7 @@
 //! A provider's cache rules and prices.
 
 use louver::catalog::{CacheKind, Cost, Model, Prices, Tier};
-use louver::policy::Economy;
+use louver::economy::Economy;
 use louver::tokens::{Factor, Millitokens};
 
 /// When a prefix is cached, and in which steps.

@@ -15,6 +15,7 @@
 //! assert_eq!(long.input.usd_per_million(), 2.5);
 //! ```
 
+mod counting;
 mod lookup;
 mod model;
 mod name;

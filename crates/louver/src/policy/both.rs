@@ -1,29 +1,36 @@
 //! The message cap first, the token window on the result.
 
-use super::tokens::{Tokens, TokensConfig};
-use super::{MessagesConfig, Policy, Settings, SettingsError, messages};
-use crate::plan::{Bound, Overflow, Plan};
-use crate::sight::Sight;
+use super::messages::Messages;
+use super::tokens::{Tokens, first_message};
+use super::{Policy, PolicyInput};
+use crate::plan::{Bound, Overflow, Pins, Plan};
 
 /// The policy `both`.
 #[derive(Debug)]
-struct Both {
-    messages: MessagesConfig,
-    tokens: Tokens,
-}
-
-pub(super) fn build(settings: &Settings) -> Result<Box<dyn Policy>, SettingsError> {
-    let tokens = Tokens::new(TokensConfig::clone(&settings.tokens), settings)?;
-    Ok(Box::new(Both { messages: settings.messages, tokens }))
+pub(super) struct Both {
+    pub(super) messages: Messages,
+    pub(super) tokens: Tokens,
 }
 
 impl Policy for Both {
+    fn name(&self) -> &str {
+        "both"
+    }
+
     fn bound(&self) -> Bound {
         Bound::Tokens
     }
 
-    fn plan(&mut self, sight: &Sight<'_>) -> Result<Plan, Overflow> {
-        let capped = messages::plan(&self.messages, sight);
-        self.tokens.plan_after(capped, sight)
+    fn max_messages(&self) -> Option<usize> {
+        self.messages.max_messages()
+    }
+
+    /// The first message that the cap leaves.
+    fn pins(&self, input: &PolicyInput<'_>) -> Pins {
+        first_message(&self.messages.capped(input), input)
+    }
+
+    fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
+        self.tokens.plan_after(self.messages.capped(input), input)
     }
 }

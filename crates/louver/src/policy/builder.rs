@@ -1,159 +1,294 @@
 //! A plan in the making.
 
-use crate::budget::Budget;
+use super::PolicyInput;
+use crate::catalog::ThinkingBinding;
 use crate::edit::{Change, Edit};
-use crate::plan::{Overflow, Plan};
-use crate::sight::Sight;
-use crate::tokens::{Factor, Millitokens};
+use crate::plan::{Largest, LedgerChange, Overflow, Pins, Plan};
+use crate::tokens::Millitokens;
 use crate::unit::Unit;
-use crate::wire::{PartKind, Shape};
+use crate::view::{SyntheticKind, bridges};
+use crate::wire::{Format, Message, PartKind, Role, Shape};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Tool output beyond this many characters may be clipped when dropping messages was not enough.
 const OVERSIZED_CHARS: u32 = 2_000;
 
-/// A plan in the making: what is left of the view, and what it costs.
-pub(super) struct Draft<'a> {
-    pub(super) plan: Plan,
-    pub(super) sight: &'a Sight<'a>,
-    /// What is left, collected only once something has to go.
-    left: Option<Vec<&'a Unit>>,
+/// A plan in the making: what is left of the view, what may still leave, and what exactly the rest costs. Pinned units,
+/// those that the wire format holds and the last one cannot be evicted through it, so no policy can do so by mistake.
+///
+/// Costs: making one is O(units in the view), which only a cut pays; each eviction is O(its messages).
+#[derive(Debug)]
+pub struct PlanBuilder<'a> {
+    plan: Plan,
+    input: &'a PolicyInput<'a>,
+    left: Vec<Left<'a>>,
+    /// Late answers to calls in units of their own: they stay and leave with those.
+    owned: Vec<&'a Unit>,
+    /// System, tools, kept messages and accounts of what left, without the markers between them.
     total: Millitokens,
-    /// What messages cost that the plan edits.
-    edited: BTreeMap<usize, Millitokens>,
-    scale: Factor,
-    budget: Budget,
+    /// What messages cost that the plan changes.
+    changed: BTreeMap<usize, Millitokens>,
+    /// Thinking from here on goes, where the model binds it to its prefix.
+    change_start: usize,
+    /// The ledger that the plan writes.
+    ledger: Millitokens,
 }
 
-impl<'a> Draft<'a> {
-    pub(super) fn new(plan: Plan, sight: &'a Sight<'a>, total: Millitokens, scale: Factor, budget: Budget) -> Self {
-        Self { plan, sight, left: None, total, edited: BTreeMap::new(), scale, budget }
+/// A unit that is still in the view under the plan so far.
+#[derive(Clone, Copy, Debug)]
+struct Left<'a> {
+    unit: &'a Unit,
+    may_leave: bool,
+}
+
+impl<'a> PlanBuilder<'a> {
+    pub(super) fn new(input: &'a PolicyInput<'a>, pins: &Pins, plan: Plan) -> Self {
+        let units = input.units().iter().filter(|unit| !plan.evicts(unit.range.start));
+        let (owned, own): (Vec<&Unit>, Vec<&Unit>) = units.partition(|unit| unit.owner.is_some());
+        let last = own.last().map(|unit| unit.range.start);
+        let left = own.into_iter().map(|unit| {
+            let is_last = Some(unit.range.start) == last;
+            Left { unit, may_leave: !is_last && !pins.touch(&unit.range) && !input.is_held(unit) }
+        });
+        let markers = input.synthetics.iter().filter(|ours| !ours.kind.is_account()).map(|ours| ours.amount).sum();
+        let mut builder = Self {
+            left: left.collect(),
+            owned,
+            total: input.total().saturating_sub(markers),
+            changed: BTreeMap::new(),
+            change_start: usize::MAX,
+            ledger: input.ledger_amount(),
+            plan,
+            input,
+        };
+        builder.take_over_evictions();
+        builder
     }
 
-    pub(super) fn left(&mut self) -> &mut Vec<&'a Unit> {
-        let (sight, plan) = (self.sight, &self.plan);
-        self.left.get_or_insert_with(|| {
-            // A late answer stays with its call, so only units without an owner are ours to drop.
-            sight.units().iter().filter(|unit| unit.owner.is_none() && !plan.evicts(unit.range.start)).collect()
-        })
-    }
-
-    pub(super) fn fits(&self) -> bool {
-        self.fits_with(self.total)
-    }
-
-    fn fits_with(&self, total: Millitokens) -> bool {
-        !self.budget.is_exceeded_by(self.sight.tokens((total + self.seams()).scaled(self.scale)))
-    }
-
-    /// What has to be put where units left. O(units), paid only by a cut.
-    fn seams(&self) -> Millitokens {
-        let units = self.left.as_deref().unwrap_or_default();
-        if self.plan.evict.is_empty() {
-            return Millitokens::ZERO;
+    /// What another plan has evicted costs nothing any more.
+    fn take_over_evictions(&mut self) {
+        let evicted = std::mem::take(&mut self.plan.evict);
+        if let Some(first) = evicted.first() {
+            self.change_from(first.start);
         }
-        let starts = units.iter().map(|unit| unit.range.start);
-        let ends = std::iter::once(None).chain(units.iter().map(|unit| Some(unit.range.end)));
-        let seams = ends.zip(starts).filter(|(end, start)| end.unwrap_or(0) != *start);
-        seams.map(|(end, start)| self.sight.seam_amount(end.map(|end| end - 1), start)).sum()
+        for index in evicted.iter().cloned().flatten() {
+            self.total = self.total.saturating_sub(self.amount(index));
+        }
+        self.plan.evict = evicted;
     }
 
-    pub(super) fn drop_units(&mut self, units: Range<usize>) -> usize {
-        let dropped: Vec<_> = self.left().drain(units).collect();
-        for unit in &dropped {
-            for index in unit.range.clone() {
-                self.total = self.total.saturating_sub(self.amount(index));
+    /// The plan so far, to say why and where its head ends.
+    pub fn plan_mut(&mut self) -> &mut Plan {
+        &mut self.plan
+    }
+
+    /// The units that are left, each with whether it may leave.
+    pub fn units(&self) -> impl DoubleEndedIterator<Item = (&'a Unit, bool)> {
+        self.left.iter().map(|left| (left.unit, left.may_leave))
+    }
+
+    /// What the plan so far would send, in tokens.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.input.tokens(self.total())
+    }
+
+    /// The same exactly: everything, and what has to stand between neighbours that did not stand together before.
+    #[must_use]
+    pub fn total(&self) -> Millitokens {
+        self.total + self.markers()
+    }
+
+    /// Whether the plan so far keeps the budget; always where there is none.
+    #[must_use]
+    pub fn fits(&self) -> bool {
+        self.input.budget().is_none_or(|budget| !budget.is_exceeded_by(self.tokens()))
+    }
+
+    /// What a message costs under the plan so far.
+    #[must_use]
+    pub fn amount(&self, index: usize) -> Millitokens {
+        self.changed.get(&index).copied().unwrap_or_else(|| self.input.amount(index..index + 1))
+    }
+
+    /// Evicts every unit that may leave and that `is_wanted` names, and returns how many messages leave.
+    pub fn evict_where(&mut self, mut is_wanted: impl FnMut(&Unit) -> bool) -> usize {
+        let (gone, left): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.left).into_iter().partition(|left| left.may_leave && is_wanted(left.unit));
+        self.left = left;
+        gone.iter().map(|left| self.drop(left.unit)).sum()
+    }
+
+    /// Evicts the oldest units that may leave until at most so many tokens are left.
+    pub fn evict_down_to(&mut self, limit_tokens: u64) {
+        self.evict_until(|builder| builder.input.tokens(builder.total) <= limit_tokens);
+        // Markers are rare, so counting them exactly is left to the end.
+        while self.tokens() > limit_tokens && self.evict_oldest() {}
+    }
+
+    fn evict_until(&mut self, is_enough: impl Fn(&Self) -> bool) {
+        let units = std::mem::take(&mut self.left);
+        let mut left = Vec::with_capacity(units.len());
+        for candidate in units {
+            if candidate.may_leave && !is_enough(self) {
+                self.drop(candidate.unit);
+            } else {
+                left.push(candidate);
             }
-            self.plan.edits.retain(|edit| !unit.range.contains(&edit.index));
-            self.plan.evict.push(unit.range.clone());
         }
-        dropped.iter().map(|unit| unit.len()).sum()
+        self.left = left;
     }
 
-    /// What the plan so far would send.
-    pub(super) fn total(&self) -> Millitokens {
-        self.total
+    /// Evicts the oldest unit that may leave; says whether there was one.
+    fn evict_oldest(&mut self) -> bool {
+        let Some(position) = self.left.iter().position(|left| left.may_leave) else {
+            return false;
+        };
+        let gone = self.left.remove(position);
+        self.drop(gone.unit);
+        true
     }
 
-    /// Takes a unit out.
-    pub(super) fn evict(&mut self, unit: &Unit) {
-        self.total = self.total.saturating_sub(unit.range.clone().map(|index| self.amount(index)).sum());
+    fn drop(&mut self, unit: &Unit) -> usize {
+        self.change_from(unit.range.start);
+        let amount = unit.range.clone().map(|index| self.amount(index)).sum();
+        self.total = self.total.saturating_sub(amount);
+        self.plan.edits.retain(|edit| !unit.range.contains(&edit.index));
         self.plan.evict.push(unit.range.clone());
+        unit.len() + self.drop_owned(&unit.range)
+    }
+
+    /// Drops the late answers to the calls of a unit that leaves.
+    fn drop_owned(&mut self, owner: &Range<usize>) -> usize {
+        let is_orphan = |unit: &&&Unit| unit.owner.is_some_and(|index| owner.contains(&index));
+        let orphans: Vec<&Unit> = self.owned.iter().filter(is_orphan).copied().collect();
+        self.owned.retain(|unit| !orphans.contains(unit));
+        orphans.into_iter().map(|unit| self.drop(unit)).sum()
+    }
+
+    /// From here on nothing stands behind its old prefix: thinking that is bound to it goes.
+    fn change_from(&mut self, index: usize) {
+        if index >= self.change_start {
+            return;
+        }
+        let bound = self.input.bound_thinking;
+        let from = bound.partition_point(|thinking| thinking.index < index);
+        let to = bound.partition_point(|thinking| thinking.index < self.change_start);
+        for thinking in &bound[from..to] {
+            self.replace_amount(thinking.index, thinking.stripped);
+        }
+        self.change_start = index;
+    }
+
+    fn replace_amount(&mut self, index: usize, amount: Millitokens) {
+        self.total = self.total.saturating_sub(self.amount(index)) + amount;
+        self.changed.insert(index, amount);
     }
 
     /// Changes a message that stays, besides what the plan changes in it already. An edit that would make it larger is
     /// left out.
-    pub(super) fn edit(&mut self, index: usize, edits: &[Edit]) {
+    pub fn edit(&mut self, index: usize, edits: &[Edit]) {
         if edits.is_empty() {
             return;
         }
-        let is_new = |edit: &&Edit| !edits.iter().any(|new| new.part == edit.part);
-        let earlier = self.plan.edits.iter().filter(|edit| edit.index == index).filter(is_new).cloned();
+        let is_untouched = |edit: &&Edit| !edits.iter().any(|new| new.part == edit.part);
+        let earlier = self.plan.edits.iter().filter(|edit| edit.index == index).filter(is_untouched).cloned();
         let all: Vec<Edit> = earlier.chain(edits.iter().cloned()).collect();
-        let before = self.amount(index);
-        match self.sight.amount_edited(index, &all) {
-            Some(amount) if amount < before => {
-                self.total = self.total.saturating_sub(before) + amount;
-                self.edited.insert(index, amount);
-                self.plan.edits.retain(|edit| edit.index != index);
-                self.plan.edits.extend(all);
-            }
-            _ => {}
+        if let Some(amount) = self.input.amount_edited(index, &all).filter(|amount| *amount < self.amount(index)) {
+            self.put_edits(index, all, amount);
         }
     }
 
-    /// Puts a ledger into the plan, in place of the one in the view.
-    pub(super) fn put_ledger(&mut self, text: String) {
-        let before = self.sight.ledger_amount();
-        self.total = self.total.saturating_sub(before) + self.sight.count_ledger(&text);
-        self.plan.ledger = Some(text);
+    fn put_edits(&mut self, index: usize, edits: Vec<Edit>, amount: Millitokens) {
+        self.change_from(index + 1);
+        self.replace_amount(index, amount);
+        self.plan.edits.retain(|edit| edit.index != index);
+        self.plan.edits.extend(edits);
     }
 
-    /// Drops the oldest units behind the first `pinned` ones until no more than `limit` tokens are left; the last unit
-    /// stays, and the one that holds the message `spared`. O(dropped).
-    pub(super) fn drop_oldest(&mut self, pinned: usize, limit: u64, spared: Option<usize>) {
-        let units = self.left().clone();
-        let before = pinned.checked_sub(1).map(|last| units[last].range.end - 1);
-        let is_spared = |unit: &Unit| spared.is_some_and(|index| unit.range.contains(&index));
-        let mut total = self.total;
-        let mut end = pinned;
-        let mut passed = None;
-        while end + 1 < units.len() {
-            let next = units[end].range.start;
-            let seam = if end > pinned { self.sight.seam_amount(before, next) } else { Millitokens::ZERO };
-            if self.sight.tokens((total + seam).scaled(self.scale)) <= limit {
-                break;
-            }
-            match is_spared(units[end]) {
-                true => passed = Some(end),
-                false => total = total.saturating_sub(units[end].range.clone().map(|index| self.amount(index)).sum()),
-            }
-            end += 1;
+    /// Puts a ledger into the plan in place of the one in the view; an empty text takes it out.
+    pub fn put_ledger(&mut self, text: String) {
+        let amount = if text.is_empty() { Millitokens::ZERO } else { self.input.count_text(&text) };
+        self.total = self.total.saturating_sub(self.ledger) + amount;
+        self.ledger = amount;
+        self.plan.ledger = match text.is_empty() {
+            true if self.input.ledger_amount() == Millitokens::ZERO => LedgerChange::Keep,
+            true => LedgerChange::Remove,
+            false => LedgerChange::Write(text),
+        };
+        if self.plan.ledger != LedgerChange::Keep {
+            self.change_from(self.head_end());
         }
-        // The later ones first, so that positions hold.
-        let first_end = passed.unwrap_or(end);
-        self.drop_units(passed.map_or(end, |spared| spared + 1)..end);
-        self.drop_units(pinned..first_end);
     }
 
-    /// Clips where dropping was not enough, or gives up.
-    pub(super) fn finish(mut self) -> Result<Plan, Overflow> {
-        self.clip_until_it_fits();
+    /// What leaves under the plan so far, in order.
+    #[must_use]
+    pub fn evicted(&self) -> Vec<Range<usize>> {
+        let mut evicted = self.plan.evict.clone();
+        evicted.sort_by_key(|range| range.start);
+        evicted
+    }
+
+    /// Takes out what the model does not see, because a provider's compaction stands for it. Where thinking is bound to
+    /// what the provider was sent it stays: the provider ignores it.
+    pub fn evict_unseen(&mut self) {
+        if self.input.thinking != ThinkingBinding::Prefix {
+            let input = self.input;
+            self.evict_where(|unit| input.is_unseen(unit));
+        }
+    }
+
+    /// Evicts and clips as far as it takes to keep the budget, least loss first, and hands the plan out.
+    ///
+    /// # Errors
+    ///
+    /// What has to stay is over the budget.
+    pub fn finish(mut self) -> Result<Plan, Overflow> {
+        if let Some(budget) = self.input.budget().filter(|_| !self.fits()) {
+            self.evict_down_to(budget.allowed_tokens());
+            self.clip_until_it_fits();
+            self.drop_accounts();
+        }
         if !self.fits() {
             return Err(self.overflow());
         }
+        Ok(self.into_plan())
+    }
+
+    /// Nothing obliges us to send what was written down of messages that left; it is not lost.
+    fn drop_accounts(&mut self) {
+        if !self.fits() {
+            self.put_ledger(String::new());
+        }
+        let summary = self.input.synthetics.iter().find(|ours| ours.kind == SyntheticKind::Summary);
+        if let Some(summary) = summary.filter(|_| !self.fits()) {
+            self.total = self.total.saturating_sub(summary.amount);
+            self.change_from(self.head_end());
+            self.plan.drops_summary = true;
+        }
+    }
+
+    /// Where accounts of what left stand: behind the units of the head.
+    fn head_end(&self) -> usize {
+        let head_end = self.plan.head_end.max(self.input.head_end);
+        let position = self.left.partition_point(|left| left.unit.range.start < head_end);
+        position.checked_sub(1).map_or(0, |last| self.left[last].unit.range.end).max(head_end)
+    }
+
+    /// The plan as it is.
+    #[must_use]
+    pub fn into_plan(mut self) -> Plan {
+        self.plan.expected = Some(self.total());
         self.plan.evict.sort_by_key(|range| range.start);
-        self.plan.edits.sort_by_key(|edit| edit.index);
-        Ok(self.plan)
+        self.plan.edits.sort_by_key(|edit| (edit.index, edit.part));
+        self.plan
     }
 
     /// Oldest first, each as little as needed.
-    pub(super) fn clip_until_it_fits(&mut self) {
-        let sight = self.sight;
-        let ranges: Vec<_> = self.left().iter().map(|unit| unit.range.clone()).collect();
-        for index in ranges.into_iter().flatten() {
-            for part in 0..sight.message(index).shape().parts.len() {
+    pub fn clip_until_it_fits(&mut self) {
+        for index in self.indices() {
+            for part in 0..self.input.shape(index).parts.len() {
                 if self.fits() {
                     return;
                 }
@@ -164,58 +299,97 @@ impl<'a> Draft<'a> {
 
     /// Cuts one tool output to what would make the whole fit, but not below [`OVERSIZED_CHARS`].
     fn clip(&mut self, index: usize, part: usize) {
-        let message = self.sight.message(index);
-        let Some(chars) = clippable_chars(message.shape(), part) else {
+        let Some(chars) = clippable_chars(self.input.shape(index), part) else {
             return;
         };
         let earlier: Vec<Edit> = self.plan.edits.iter().filter(|edit| edit.index == index).cloned().collect();
+        let before = self.amount(index);
         for keep_chars in [self.chars_that_fit(chars), OVERSIZED_CHARS as usize] {
             let edit = Edit { index, part, change: Change::Clip { keep_chars } };
-            let edits: Vec<Edit> = earlier.iter().cloned().chain([edit.clone()]).collect();
-            let Some(amount) = self.sight.amount_edited(index, &edits) else {
-                return;
+            let edits: Vec<Edit> = earlier.iter().cloned().chain([edit]).collect();
+            let Some(amount) = self.input.amount_edited(index, &edits).filter(|amount| *amount < before) else {
+                continue;
             };
-            let total = self.total.saturating_sub(self.amount(index)) + amount;
-            if self.fits_with(total) || keep_chars <= OVERSIZED_CHARS as usize {
-                self.total = total;
-                self.edited.insert(index, amount);
-                self.plan.edits.push(edit);
+            self.put_edits(index, edits, amount);
+            if self.fits() {
                 return;
             }
         }
     }
 
-    /// What a message costs under the plan so far.
-    pub(super) fn amount(&self, index: usize) -> Millitokens {
-        self.edited.get(&index).copied().unwrap_or_else(|| self.sight.amount(index..index + 1))
-    }
-
     /// A first guess from four characters a token, with room for the marker.
     fn chars_that_fit(&self, chars: u32) -> usize {
-        let now = self.sight.tokens(self.total.scaled(self.scale));
-        let excess = now.saturating_sub(self.budget.allowed_tokens());
-        let cut = excess.saturating_mul(4).saturating_add(100);
+        let allowed = self.input.budget().map_or(u64::MAX, |budget| budget.allowed_tokens());
+        let cut = self.tokens().saturating_sub(allowed).saturating_mul(4).saturating_add(100);
         let keep = u64::from(chars).saturating_sub(cut).max(u64::from(OVERSIZED_CHARS));
         usize::try_from(keep).unwrap_or(usize::MAX)
     }
 
-    /// The floor is what would be left at the very least.
-    pub(super) fn overflow(&mut self) -> Overflow {
-        let sight = self.sight;
-        let units = self.left().clone();
-        let floor = units.first().into_iter().chain(units.last().filter(|_| units.len() > 1));
-        let ranges: Vec<_> = floor.map(|unit| unit.range.clone()).collect();
-        let indices = ranges.into_iter().flatten();
-        let tokens_of = |index: usize| sight.tokens(self.amount(index).scaled(self.scale));
-        let largest_index = indices.max_by_key(|index| tokens_of(*index)).unwrap_or(0);
-        let largest_tokens = if sight.log_len() == 0 { 0 } else { tokens_of(largest_index) };
+    /// What has to stay is what is left once everything that may leave has left.
+    fn overflow(&self) -> Overflow {
+        let size = |index| Largest { index, tokens: self.input.tokens(self.amount(index)) };
         Overflow {
-            floor_tokens: sight.tokens((self.total + self.seams()).scaled(self.scale)),
-            allowed_tokens: self.budget.allowed_tokens(),
-            largest_index,
-            largest_tokens,
+            floor_tokens: self.tokens(),
+            allowed_tokens: self.input.budget().map_or(u64::MAX, |budget| budget.allowed_tokens()),
+            largest: self.indices().into_iter().map(size).max_by_key(|largest| largest.tokens),
         }
     }
+
+    /// The messages that are left, oldest first.
+    fn indices(&self) -> Vec<usize> {
+        let own = self.left.iter().map(|left| left.unit);
+        let mut indices: Vec<usize> =
+            own.chain(self.owned.iter().copied()).flat_map(|unit| unit.range.clone()).collect();
+        indices.sort_unstable();
+        indices
+    }
+
+    /// What has to stand between neighbours, and before an account of what left. O(units).
+    fn markers(&self) -> Millitokens {
+        let head_end = self.head_end();
+        let format = self.input.format;
+        let account = self.account_shape();
+        let account_position = self.left.partition_point(|left| left.unit.range.end <= head_end);
+        let mut count = 0;
+        let mut before: Option<usize> = None;
+        for (position, left) in self.left.iter().enumerate() {
+            let start = left.unit.range.start;
+            let account = account.as_ref().filter(|_| position == account_position);
+            if account.is_some() || before.map_or(0, |before| before + 1) != start {
+                let shape_before = before.map(|index| self.input.shape(index));
+                let roles = bridges(format.wire(), shape_before, account, Some(self.input.shape(start)));
+                count += roles.into_iter().flatten().count();
+            }
+            before = Some(left.unit.range.end - 1);
+        }
+        if account_position == self.left.len() {
+            let shape_before = before.map(|index| self.input.shape(index));
+            let roles = bridges(format.wire(), shape_before, account.as_ref(), None);
+            count += roles.into_iter().flatten().count();
+        }
+        std::iter::repeat_n(self.input.marker, count).sum()
+    }
+
+    /// What would stand behind the head for what has left.
+    fn account_shape(&self) -> Option<Shape> {
+        let is_kept = |kind: SyntheticKind| match kind {
+            SyntheticKind::Ledger => self.plan.ledger == LedgerChange::Keep,
+            SyntheticKind::Summary => !self.plan.drops_summary,
+            SyntheticKind::Opening | SyntheticKind::Marker => false,
+        };
+        let kept = self.input.synthetics.iter().find(|ours| is_kept(ours.kind));
+        match (&self.plan.ledger, kept) {
+            (LedgerChange::Write(_), _) => account_like(self.input.format),
+            (_, Some(ours)) => Some(ours.message.shape().clone()),
+            (_, None) => None,
+        }
+    }
+}
+
+/// The shape of a ledger: what it says makes no difference to its neighbours.
+fn account_like(format: Format) -> Option<Shape> {
+    let message = Message::synthetic(format, Role::Assistant, "[]").ok()?;
+    Some(message.shape().clone())
 }
 
 /// The characters of a tool output that is too large: the result itself, or a text inside it.

@@ -1,23 +1,26 @@
 //! No window at all: what sending everything costs.
 
-use super::{Policy, Settings, SettingsError};
-use crate::plan::{Bound, Overflow, Plan};
-use crate::sight::Sight;
+use super::{Policy, PolicyInput};
+use crate::plan::{Bound, Overflow, Pins, Plan};
 
 /// The policy `everything`.
 #[derive(Debug)]
-struct Everything;
-
-pub(super) fn build(_: &Settings) -> Result<Box<dyn Policy>, SettingsError> {
-    Ok(Box::new(Everything))
-}
+pub(super) struct Everything;
 
 impl Policy for Everything {
+    fn name(&self) -> &str {
+        "everything"
+    }
+
     fn bound(&self) -> Bound {
         Bound::None
     }
 
-    fn plan(&mut self, _: &Sight<'_>) -> Result<Plan, Overflow> {
+    fn pins(&self, _: &PolicyInput<'_>) -> Pins {
+        Pins::everything()
+    }
+
+    fn plan(&self, _: &PolicyInput<'_>) -> Result<Plan, Overflow> {
         Ok(Plan::nothing())
     }
 }

@@ -1,43 +1,73 @@
 //! What a policy sees.
 
+use super::builder::PlanBuilder;
 use crate::budget::Budget;
+use crate::catalog::ThinkingBinding;
 use crate::count::count_message;
+use crate::economy::Economy;
 use crate::edit::{Edit, edit_message};
-use crate::tokens::{Calibration, Counter, Factor, Millitokens};
+use crate::landmarks::Landmarks;
+use crate::plan::{Memory, Pins, Plan};
+use crate::tokens::{Calibration, Counter, Millitokens};
 use crate::unit::Unit;
-use crate::window::{Entry, bridges};
+use crate::view::{Entry, Synthetic};
 use crate::wire::{Format, Message, Shape};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The present view, in units. Everything that needs no look at the messages is O(1).
+/// The present view, in units, and everything that a decision may depend on. What needs no look at the messages is O(1).
 #[derive(Clone, Copy, Debug)]
-pub struct Sight<'a> {
+pub struct PolicyInput<'a> {
     pub(crate) format: Format,
     pub(crate) entries: &'a [Entry],
     pub(crate) units: &'a VecDeque<Unit>,
+    pub(crate) synthetics: &'a [Synthetic],
+    pub(crate) landmarks: &'a Landmarks,
+    /// Where the head of the last plan ended.
+    pub(crate) head_end: usize,
     pub(crate) kept_messages: usize,
-    /// Kept messages and synthetic ones.
-    pub(crate) sent: Millitokens,
+    /// Kept messages alone.
+    pub(crate) kept: Millitokens,
     pub(crate) overhead: Millitokens,
-    /// Everything in the log as it came in.
-    pub(crate) logged: Millitokens,
+    /// What the caller's figure says beyond every count: no cut removes it.
+    pub(crate) beyond_count: Millitokens,
+    /// What stood in the log before each message, as it came in, and in all.
+    pub(crate) sums: &'a [u64],
     pub(crate) counter: &'a dyn Counter,
     pub(crate) calibration: &'a Calibration,
     pub(crate) budget: Option<Budget>,
+    pub(crate) economy: &'a Economy,
     /// What one of our own markers costs.
     pub(crate) marker: Millitokens,
-    /// What stands of ours behind the head, a ledger or a summary, if anything does.
-    pub(crate) summary: Option<&'a Shape>,
-    /// What the ledger in the view costs.
-    pub(crate) ledger: Millitokens,
+    pub(crate) thinking: ThinkingBinding,
+    /// Messages with thinking that a change before them makes invalid, ascending.
+    pub(crate) bound_thinking: &'a [BoundThinking],
+    pub(crate) occasion: Occasion,
     /// Whether the condensing shell may be asked now.
     pub(crate) may_condense: bool,
     /// Whether the provider's cache has expired since the last request.
     pub(crate) is_cold: bool,
+    pub(crate) memory: &'a Memory,
 }
 
-impl<'a> Sight<'a> {
+/// A message whose thinking is valid behind its exact prefix only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BoundThinking {
+    pub(crate) index: usize,
+    /// What the message costs without it.
+    pub(crate) stripped: Millitokens,
+}
+
+/// Why a policy is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occasion {
+    /// A request is about to be sent.
+    Request,
+    /// A summary has taken its place: only what the bound demands is to be done.
+    Settling,
+}
+
+impl<'a> PolicyInput<'a> {
     /// How many messages the log has.
     #[must_use]
     pub fn log_len(&self) -> usize {
@@ -62,6 +92,24 @@ impl<'a> Sight<'a> {
         self.budget
     }
 
+    /// What the model's cache costs.
+    #[must_use]
+    pub fn economy(&self) -> &'a Economy {
+        self.economy
+    }
+
+    /// Why the policy is asked.
+    #[must_use]
+    pub fn occasion(&self) -> Occasion {
+        self.occasion
+    }
+
+    /// What the policy remembered when its last plan was applied.
+    #[must_use]
+    pub fn memory(&self) -> &'a Memory {
+        self.memory
+    }
+
     /// Whether a summary may be asked for: condensing is not waiting for more history after a failure.
     #[must_use]
     pub fn may_condense(&self) -> bool {
@@ -74,16 +122,53 @@ impl<'a> Sight<'a> {
         self.is_cold
     }
 
+    /// Where the leading instructions end: they never leave.
+    #[must_use]
+    pub fn instructions_end(&self) -> usize {
+        self.landmarks.instructions_end
+    }
+
+    /// The first message of the model.
+    #[must_use]
+    pub fn first_answer(&self) -> Option<usize> {
+        self.landmarks.first_answer
+    }
+
+    /// The last message in which the user says something.
+    #[must_use]
+    pub fn latest_request(&self) -> Option<usize> {
+        self.landmarks.latest_request
+    }
+
+    /// Whether a unit may not leave under any policy.
+    #[must_use]
+    pub fn is_held(&self, unit: &Unit) -> bool {
+        self.landmarks.holds(unit, self.thinking)
+    }
+
+    /// Whether the model does not see a unit, because a provider's compaction stands for it.
+    #[must_use]
+    pub fn is_unseen(&self, unit: &Unit) -> bool {
+        self.landmarks.compaction.is_some_and(|compaction| unit.range.end <= compaction)
+    }
+
     /// Everything that would be sent now: system, tools, messages.
     #[must_use]
     pub fn total(&self) -> Millitokens {
-        self.sent + self.overhead
+        self.kept + self.synthetics.iter().map(|ours| ours.amount).sum() + self.overhead + self.beyond_count
     }
 
     /// What sending everything would cost: system, tools, the whole log as it came in.
     #[must_use]
     pub fn log_total(&self) -> Millitokens {
-        self.logged + self.overhead
+        self.logged(0..self.log_len()) + self.overhead
+    }
+
+    /// What some messages cost as they came in. O(1).
+    #[must_use]
+    pub fn logged(&self, range: Range<usize>) -> Millitokens {
+        let at = |index: usize| self.sums.get(index).or(self.sums.last()).copied().unwrap_or_default();
+        Millitokens::new(at(range.end).saturating_sub(at(range.start)))
     }
 
     /// System and tools.
@@ -98,6 +183,12 @@ impl<'a> Sight<'a> {
         self.calibration.apply(amount).ceil_tokens()
     }
 
+    /// Whether the present view is over the budget.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.budget.is_some_and(|budget| budget.is_exceeded_by(self.tokens(self.total())))
+    }
+
     /// What some messages cost in the form they are sent in. O(messages).
     #[must_use]
     pub fn amount(&self, range: Range<usize>) -> Millitokens {
@@ -110,6 +201,18 @@ impl<'a> Sight<'a> {
         self.entries[index].current()
     }
 
+    /// A message as it came in.
+    #[must_use]
+    pub fn original(&self, index: usize) -> &'a Message {
+        &self.entries[index].message
+    }
+
+    /// Whether a message is in the view.
+    #[must_use]
+    pub fn is_in_view(&self, index: usize) -> bool {
+        !self.entries[index].is_evicted
+    }
+
     /// What a message would cost after some edits; `None` if it cannot be edited so.
     #[must_use]
     pub fn amount_edited(&self, index: usize, edits: &[Edit]) -> Option<Millitokens> {
@@ -117,18 +220,11 @@ impl<'a> Sight<'a> {
         Some(count_message(self.counter, &edited))
     }
 
-    /// What has to stand between two messages that become neighbours costs this much. No `before` means the start.
-    #[must_use]
-    pub fn seam_amount(&self, before: Option<usize>, after: usize) -> Millitokens {
-        let before = before.map(|index| self.message(index).shape());
-        let markers = bridges(self.format.wire(), before, self.summary, Some(self.message(after).shape()));
-        markers.into_iter().flatten().map(|_| self.marker).sum()
-    }
-
     /// What the ledger in the view costs.
     #[must_use]
     pub fn ledger_amount(&self) -> Millitokens {
-        self.ledger
+        let ledgers = self.synthetics.iter().filter(|ours| ours.kind == crate::view::SyntheticKind::Ledger);
+        ledgers.map(|ours| ours.amount).sum()
     }
 
     /// What a text costs.
@@ -137,14 +233,19 @@ impl<'a> Sight<'a> {
         self.counter.text(text)
     }
 
-    /// What a ledger of this text would cost, with the markers it may need beside it.
+    /// A plan in the making over the present view. O(units).
     #[must_use]
-    pub fn count_ledger(&self, text: &str) -> Millitokens {
-        self.counter.text(text) + self.marker + self.marker
+    pub fn builder(&'a self, pins: &Pins) -> PlanBuilder<'a> {
+        PlanBuilder::new(self, pins, Plan::nothing())
     }
 
-    /// The factor by which a caller's own figure differs from ours.
-    pub(crate) fn factor_of(reported: u64, counted: Millitokens) -> Factor {
-        Factor::ratio(reported.saturating_mul(1000), counted.thousandths()).unwrap_or(Factor::ONE)
+    /// The same over what another plan leaves.
+    #[must_use]
+    pub fn builder_after(&'a self, pins: &Pins, plan: Plan) -> PlanBuilder<'a> {
+        PlanBuilder::new(self, pins, plan)
+    }
+
+    pub(crate) fn shape(&self, index: usize) -> &'a Shape {
+        self.message(index).shape()
     }
 }

@@ -1,15 +1,14 @@
 //! At most so many messages: head and tail stay, the oldest between leave.
 
-use super::{Policy, Settings, SettingsError};
-use crate::plan::{Bound, Overflow, Plan, Trigger};
-use crate::sight::Sight;
+use super::{Policy, PolicyInput};
+use crate::plan::{Bound, Overflow, Pins, Plan, Trigger, Warning};
 
 /// The settings of the message window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessagesConfig {
     /// The cap; 0 switches trimming off.
     pub max_messages: usize,
-    /// How many messages at the start always stay.
+    /// How many messages at the start always stay, leading instructions not counted: those stay anyway.
     pub preserve_first_n: usize,
     /// How many messages at the end always stay.
     pub preserve_last_n: usize,
@@ -24,57 +23,63 @@ impl Default for MessagesConfig {
 }
 
 /// The policy `messages`.
-#[derive(Clone, Debug)]
-pub(super) struct Messages {
-    config: MessagesConfig,
-}
-
-pub(super) fn build(settings: &Settings) -> Result<Box<dyn Policy>, SettingsError> {
-    Ok(Box::new(Messages { config: settings.messages }))
-}
+#[derive(Debug)]
+pub(super) struct Messages(pub(super) MessagesConfig);
 
 impl Policy for Messages {
+    fn name(&self) -> &str {
+        "messages"
+    }
+
     fn bound(&self) -> Bound {
-        if self.config.max_messages == 0 { Bound::None } else { Bound::Messages }
+        if self.0.max_messages == 0 { Bound::None } else { Bound::Messages }
     }
 
-    fn plan(&mut self, sight: &Sight<'_>) -> Result<Plan, Overflow> {
-        Ok(plan(&self.config, sight))
+    fn max_messages(&self) -> Option<usize> {
+        Some(self.0.max_messages).filter(|cap| *cap > 0)
+    }
+
+    fn pins(&self, input: &PolicyInput<'_>) -> Pins {
+        let head_end = input.instructions_end().saturating_add(self.0.preserve_first_n);
+        Pins { tail_start: input.log_len().saturating_sub(self.0.preserve_last_n), ..Pins::head(head_end) }
+    }
+
+    fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
+        Ok(self.capped(input))
     }
 }
 
-/// O(head + evicted); O(1) below the cap.
-pub(super) fn plan(config: &MessagesConfig, sight: &Sight<'_>) -> Plan {
-    let MessagesConfig { max_messages, preserve_first_n, preserve_last_n, summarize_on_trim } = *config;
-    let log_len = sight.log_len();
-    if max_messages == 0 || log_len <= max_messages {
-        return Plan::nothing();
+impl Messages {
+    /// O(head + evicted); O(1) below the cap.
+    pub(super) fn capped(&self, input: &PolicyInput<'_>) -> Plan {
+        let MessagesConfig { max_messages, preserve_first_n, preserve_last_n, summarize_on_trim } = self.0;
+        let log_len = input.log_len();
+        if max_messages == 0 || log_len <= max_messages {
+            return Plan::nothing();
+        }
+        let head_end = input.instructions_end().saturating_add(preserve_first_n);
+        let is_overpinned = head_end.saturating_add(preserve_last_n) >= max_messages;
+        let kept_at_end = if is_overpinned { preserve_last_n } else { max_messages - head_end };
+        // Everything before this goes, the head apart; a unit across the line stays whole.
+        let boundary = log_len.saturating_sub(kept_at_end);
+        let units = input.units();
+        let head_units = units.iter().take_while(|unit| unit.range.start < head_end).count();
+        let evict: Vec<_> = units
+            .range(head_units..)
+            .take_while(|unit| unit.range.end <= boundary)
+            .filter(|unit| unit.owner.is_none() && !input.is_held(unit))
+            .map(|unit| unit.range.clone())
+            .collect();
+        let head_end = head_units.checked_sub(1).map_or(0, |last| units[last].range.end);
+        let condense = (summarize_on_trim && !evict.is_empty()).then(|| evict.clone());
+        let warnings = is_overpinned.then_some(Warning::Overpinned { preserve_first_n, preserve_last_n, max_messages });
+        Plan {
+            trigger: (!evict.is_empty()).then_some(Trigger::MessageCap),
+            evict,
+            head_end,
+            condense,
+            warnings: warnings.into_iter().collect(),
+            ..Plan::nothing()
+        }
     }
-    let pinned = preserve_first_n.saturating_add(preserve_last_n);
-    let is_overpinned = pinned >= max_messages;
-    let kept_at_end = if is_overpinned { preserve_last_n } else { max_messages - preserve_first_n };
-    // Everything before this goes, the head apart; a unit across the line stays whole.
-    let boundary = log_len.saturating_sub(kept_at_end);
-    let head_units = sight.units().iter().take_while(|unit| unit.range.start < preserve_first_n).count();
-    let evict: Vec<_> = sight
-        .units()
-        .range(head_units..)
-        .take_while(|unit| unit.range.end <= boundary)
-        .filter(|unit| unit.owner.is_none())
-        .map(|unit| unit.range.clone())
-        .collect();
-    let head_end = match head_units.checked_sub(1) {
-        Some(last) => sight.units()[last].range.end,
-        None => 0,
-    };
-    let warnings = if is_overpinned { vec![overpinned(config)] } else { Vec::new() };
-    let condense = (summarize_on_trim && !evict.is_empty()).then(|| evict.clone());
-    Plan { trigger: Some(Trigger::MessageCap), evict, head_end, condense, warnings, ..Plan::nothing() }
-}
-
-fn overpinned(config: &MessagesConfig) -> String {
-    format!(
-        "preserve_first_n {} and preserve_last_n {} reach the cap of {} messages: only these are kept",
-        config.preserve_first_n, config.preserve_last_n, config.max_messages
-    )
 }

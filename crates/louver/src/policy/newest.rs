@@ -1,42 +1,34 @@
 //! The newest that fits, behind the system messages: what most trimming functions aim at.
 
-use super::draft::Draft;
-use super::{Policy, Settings, SettingsError};
-use crate::budget::Budget;
-use crate::plan::{Bound, Overflow, Plan, Trigger};
-use crate::sight::Sight;
-use crate::tokens::Factor;
-use crate::wire::Role;
+use super::{Policy, PolicyInput};
+use crate::plan::{Bound, Overflow, Pins, Plan, Trigger};
 
 /// The policy `newest`.
 #[derive(Debug)]
-struct Newest {
-    budget: Budget,
-}
-
-pub(super) fn build(settings: &Settings) -> Result<Box<dyn Policy>, SettingsError> {
-    let budget = settings.budget.ok_or(SettingsError::NoBudget("newest"))?;
-    Ok(Box::new(Newest { budget }))
-}
+pub(super) struct Newest;
 
 impl Policy for Newest {
+    fn name(&self) -> &str {
+        "newest"
+    }
+
     fn bound(&self) -> Bound {
         Bound::Tokens
     }
 
-    fn plan(&mut self, sight: &Sight<'_>) -> Result<Plan, Overflow> {
-        if !self.budget.is_exceeded_by(sight.tokens(sight.total())) {
+    fn pins(&self, input: &PolicyInput<'_>) -> Pins {
+        Pins::head(input.instructions_end())
+    }
+
+    fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
+        if !input.is_over() {
             return Ok(Plan::nothing());
         }
-        let pinned = sight.units().iter().take_while(|unit| is_instruction(sight, unit.range.start)).count();
-        let head_end = pinned.checked_sub(1).map_or(0, |last| sight.units()[last].range.end);
-        let plan = Plan { trigger: Some(Trigger::TokenLimit), head_end, ..Plan::nothing() };
-        let mut draft = Draft::new(plan, sight, sight.total(), Factor::ONE, self.budget);
-        draft.drop_oldest(pinned, self.budget.allowed_tokens(), None);
-        draft.finish()
+        let pins = self.pins(input);
+        let mut builder = input.builder(&pins);
+        builder.plan_mut().trigger = Some(Trigger::TokenLimit);
+        builder.plan_mut().head_end = pins.head_end;
+        builder.evict_unseen();
+        builder.finish()
     }
-}
-
-fn is_instruction(sight: &Sight<'_>, index: usize) -> bool {
-    matches!(sight.message(index).shape().role, Role::System | Role::Developer)
 }

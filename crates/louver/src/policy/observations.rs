@@ -1,11 +1,10 @@
 //! Old tool results become a placeholder: `mask` does it at every request, `clear-tools` from a certain size on.
 
-use super::{Policy, Settings, SettingsError};
+use super::{Policy, PolicyInput};
 use crate::edit::{Change, Edit};
-use crate::plan::{Bound, Overflow, Plan, Trigger};
-use crate::sight::Sight;
+use crate::plan::{Bound, Memory, Overflow, Pins, Plan, Trigger};
 use crate::wire::{Part, PartKind};
-use std::collections::VecDeque;
+use std::ops::Range;
 
 /// What stands in the place of a tool result.
 const PLACEHOLDER: &str = "[Old tool result cleared]";
@@ -31,64 +30,106 @@ impl ObservationsConfig {
 
 /// The policies `mask` and `clear-tools`.
 #[derive(Debug)]
-struct Observations {
-    config: ObservationsConfig,
-    /// How much of the log was looked at.
+pub(super) struct Observations {
+    pub(super) name: &'static str,
+    pub(super) config: ObservationsConfig,
+}
+
+/// How far the log was looked at, and how far its results were replaced.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
     seen: usize,
-    /// Results that stand as they came, oldest first: message, and which of its results. Not which of its parts:
-    /// replacing one result takes the parts nested in it away and moves those behind it.
-    raw: VecDeque<(usize, usize)>,
+    /// Results in the log so far, and how many of them are old.
+    results: usize,
+    replaced: usize,
+    /// The first message whose results are not all old, and how many of them are.
+    message: usize,
+    of_message: usize,
 }
 
-pub(super) fn build_mask(settings: &Settings) -> Result<Box<dyn Policy>, SettingsError> {
-    Ok(Observations::boxed(settings.mask))
+impl Progress {
+    /// O(new messages).
+    fn look_at_new(&mut self, input: &PolicyInput<'_>) {
+        let new = self.seen..input.log_len();
+        self.results += new.map(|index| results(input, index)).sum::<usize>();
+        self.seen = input.log_len();
+    }
+
+    /// The next so many results, oldest first: message, and which of its results. Not which of its parts: replacing one
+    /// result takes the parts nested in it away and moves those behind it. O(messages passed).
+    fn take(&mut self, input: &PolicyInput<'_>, count: usize) -> Vec<(usize, usize)> {
+        let mut taken = Vec::with_capacity(count);
+        while taken.len() < count && self.message < input.log_len() {
+            let all = results(input, self.message);
+            let end = all.min(self.of_message + count - taken.len());
+            taken.extend((self.of_message..end).map(|result| (self.message, result)));
+            (self.message, self.of_message) = if end == all { (self.message + 1, 0) } else { (self.message, end) };
+        }
+        self.replaced += taken.len();
+        taken
+    }
 }
 
-pub(super) fn build_clear_tools(settings: &Settings) -> Result<Box<dyn Policy>, SettingsError> {
-    Ok(Observations::boxed(settings.clear_tools))
+/// As they came in: a replaced result stands where the result stood.
+fn results(input: &PolicyInput<'_>, index: usize) -> usize {
+    input.original(index).shape().parts_of(PartKind::ToolResult).count()
 }
 
 impl Observations {
-    fn boxed(config: ObservationsConfig) -> Box<dyn Policy> {
-        Box::new(Self { config, seen: 0, raw: VecDeque::new() })
-    }
-
-    fn look_at_new(&mut self, sight: &Sight<'_>) {
-        for index in self.seen..sight.log_len() {
-            let results = sight.message(index).shape().parts_of(PartKind::ToolResult).count();
-            self.raw.extend((0..results).map(|result| (index, result)));
-        }
-        self.seen = sight.log_len();
+    fn old(&self, progress: &Progress) -> usize {
+        progress.results.saturating_sub(self.config.keep + progress.replaced)
     }
 }
 
 impl Policy for Observations {
+    fn name(&self) -> &str {
+        self.name
+    }
+
     fn bound(&self) -> Bound {
         Bound::None
     }
 
+    fn pins(&self, _: &PolicyInput<'_>) -> Pins {
+        Pins::everything()
+    }
+
     /// O(new messages + results replaced).
-    fn plan(&mut self, sight: &Sight<'_>) -> Result<Plan, Overflow> {
-        self.look_at_new(sight);
-        let old = self.raw.len().saturating_sub(self.config.keep);
-        if old == 0 || sight.tokens(sight.log_total()) <= self.config.trigger_tokens {
-            return Ok(Plan::nothing());
+    fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
+        let mut progress = input.memory().get::<Progress>().copied().unwrap_or_default();
+        progress.look_at_new(input);
+        let old = self.old(&progress);
+        if old == 0 || input.tokens(input.log_total()) <= self.config.trigger_tokens {
+            return Ok(Plan::remembering(Memory::new(progress)));
         }
+        let taken = progress.take(input, old);
         let edits: Vec<Edit> =
-            self.raw.drain(..old).filter_map(|(index, result)| replacement(sight, index, result)).collect();
-        Ok(Plan { trigger: Some(Trigger::OldResults), edits, ..Plan::nothing() })
+            taken.into_iter().filter_map(|(index, result)| replacement(input, index, result)).collect();
+        let trigger = (!edits.is_empty()).then_some(Trigger::OldResults);
+        Ok(Plan { trigger, edits, ..Plan::remembering(Memory::new(progress)) })
+    }
+
+    /// Whatever was decided, what is old was looked at.
+    fn remember(&self, input: &PolicyInput<'_>, _: &[Range<usize>], _: Option<Trigger>) -> Memory {
+        let mut progress = input.memory().get::<Progress>().copied().unwrap_or_default();
+        progress.look_at_new(input);
+        if input.tokens(input.log_total()) > self.config.trigger_tokens {
+            let old = self.old(&progress);
+            progress.take(input, old);
+        }
+        Memory::new(progress)
     }
 }
 
 /// A result that is hardly larger than the placeholder, or that takes no text, stays.
-fn replacement(sight: &Sight<'_>, index: usize, result: usize) -> Option<Edit> {
-    let parts = &sight.message(index).shape().parts;
+fn replacement(input: &PolicyInput<'_>, index: usize, result: usize) -> Option<Edit> {
+    let parts = &input.shape(index).parts;
     let is_result = |(_, part): &(usize, &Part)| part.kind == PartKind::ToolResult;
     let (part, _) = parts.iter().enumerate().filter(is_result).nth(result)?;
     let chars: u32 = std::iter::once(&parts[part]).chain(nested(parts, part)).map(|part| part.chars).sum();
     let has_media = nested(parts, part).any(|part| matches!(part.kind, PartKind::Media(_)));
     let is_worth_it = has_media || chars as usize > WORTH_REPLACING * PLACEHOLDER.len();
-    let is_possible = !parts[part].text.is_empty();
+    let is_possible = !parts[part].text.is_empty() && input.is_in_view(index);
     (is_worth_it && is_possible).then(|| Edit { index, part, change: Change::Stub(PLACEHOLDER.to_owned()) })
 }
 

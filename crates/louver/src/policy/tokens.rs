@@ -1,11 +1,8 @@
 //! At most so many tokens: when the window is full, half of the messages after the first leave.
 
-use super::draft::Draft;
-use super::{Policy, Settings, SettingsError};
+use super::{PlanBuilder, Policy, PolicyInput};
 use crate::budget::Budget;
-use crate::plan::{Bound, Overflow, Plan, Trigger};
-use crate::sight::Sight;
-use crate::tokens::{Factor, Millitokens};
+use crate::plan::{Bound, CondenseError, Overflow, Pins, Plan, Trigger, Warning};
 use crate::unit::Unit;
 use crate::wire::PartKind;
 use std::collections::BTreeMap;
@@ -22,8 +19,6 @@ const WRITES_KEPT: usize = 3;
 /// The settings of the token window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokensConfig {
-    /// What the provider reported for all but the last message, if it did.
-    pub total_tokens: Option<u64>,
     /// Whether a summary is tried before anything is dropped.
     pub auto_condense_context: bool,
     /// The share of the window at which condensing starts, 1 to 100.
@@ -37,7 +32,6 @@ pub struct TokensConfig {
 impl Default for TokensConfig {
     fn default() -> Self {
         Self {
-            total_tokens: None,
             auto_condense_context: false,
             auto_condense_context_percent: 75,
             profile_thresholds: BTreeMap::new(),
@@ -57,17 +51,14 @@ impl Default for TokensConfig {
 /// assert_eq!(effective_threshold(&config), (60, None));
 /// ```
 #[must_use]
-pub fn effective_threshold(config: &TokensConfig) -> (u64, Option<String>) {
+pub fn effective_threshold(config: &TokensConfig) -> (u64, Option<Warning>) {
     let global = u64::from(config.auto_condense_context_percent);
     let profile = config.current_profile_id.as_deref().unwrap_or_default();
     match config.profile_thresholds.get(profile) {
         None | Some(-1) => (global, None),
         Some(own @ MIN_CONDENSE_THRESHOLD..=MAX_CONDENSE_THRESHOLD) => (own.unsigned_abs(), None),
         Some(other) => {
-            let warning = format!(
-                "profile `{profile}` has a threshold of {other}, outside {MIN_CONDENSE_THRESHOLD} to \
-                 {MAX_CONDENSE_THRESHOLD}: the global {global} is used"
-            );
+            let warning = Warning::Threshold { profile: profile.to_owned(), threshold: *other, global };
             (global, Some(warning))
         }
     }
@@ -116,149 +107,144 @@ pub fn messages_to_drop(messages: usize, fraction: f64) -> usize {
 }
 
 /// The policy `tokens`.
-#[derive(Clone, Debug)]
-pub(super) struct Tokens {
-    config: TokensConfig,
-    budget: Budget,
-}
-
-pub(super) fn build(settings: &Settings) -> Result<Box<dyn Policy>, SettingsError> {
-    Ok(Box::new(Tokens::new(settings.tokens.clone(), settings)?))
-}
+#[derive(Debug)]
+pub(super) struct Tokens(pub(super) TokensConfig);
 
 impl Policy for Tokens {
+    fn name(&self) -> &str {
+        "tokens"
+    }
+
     fn bound(&self) -> Bound {
         Bound::Tokens
     }
 
-    fn plan(&mut self, sight: &Sight<'_>) -> Result<Plan, Overflow> {
-        self.plan_after(Plan::nothing(), sight)
+    fn pins(&self, input: &PolicyInput<'_>) -> Pins {
+        Pins::head(input.instructions_end() + 1)
+    }
+
+    fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
+        self.plan_after(Plan::nothing(), input)
     }
 }
 
 impl Tokens {
-    pub(super) fn new(config: TokensConfig, settings: &Settings) -> Result<Self, SettingsError> {
-        if !(1..=100).contains(&config.auto_condense_context_percent) {
-            return Err(SettingsError::Percent(config.auto_condense_context_percent));
-        }
-        let budget = settings.budget.ok_or(SettingsError::NoBudget("tokens"))?;
-        Ok(Self { config, budget })
-    }
-
     /// Decides about what another plan leaves. O(1) while the history fits.
-    pub(super) fn plan_after(&self, first: Plan, sight: &Sight<'_>) -> Result<Plan, Overflow> {
-        let scale = self.scale(sight);
-        let gone: Millitokens = first.evict.iter().map(|range| sight.amount(range.clone())).sum();
-        let total = sight.total().saturating_sub(gone) + seam_of(&first, sight);
-        let context_tokens = self.context_tokens(sight, scale, total);
-        let (_, warning) = effective_threshold(&self.config);
-        let mut draft = Draft::new(first, sight, total, scale, self.budget);
-        if self.config.auto_condense_context {
-            draft.plan.warnings.extend(warning);
+    pub(super) fn plan_after(&self, first: Plan, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
+        let Some(budget) = input.budget() else {
+            return Ok(first);
+        };
+        let is_untouched = first.keeps_everything();
+        let mut context_tokens = input.tokens(input.total());
+        if is_untouched && decide(&self.0, budget, context_tokens) == Decision::Keep {
+            return Ok(first);
         }
-        match decide(&self.config, self.budget, context_tokens) {
-            Decision::Keep => {}
-            Decision::Truncate => draft.truncate()?,
+        let mut builder = input.builder_after(&first_message(&first, input), first);
+        if !is_untouched {
+            context_tokens = builder.tokens();
+        }
+        let (_, warning) = effective_threshold(&self.0);
+        if self.0.auto_condense_context {
+            builder.plan_mut().warnings.extend(warning);
+        }
+        match decide(&self.0, budget, context_tokens) {
+            Decision::Keep => Ok(builder.into_plan()),
+            Decision::Truncate => truncated(builder, input, budget),
             Decision::Condense(trigger) => {
-                draft.plan.trigger = Some(trigger);
-                draft.condense();
-                if self.budget.is_exceeded_by(context_tokens) {
-                    draft.truncate()?;
+                builder.plan_mut().trigger = Some(trigger);
+                condense(&mut builder, input);
+                match budget.is_exceeded_by(context_tokens) {
+                    true => truncated(builder, input, budget),
+                    false => Ok(builder.into_plan()),
                 }
             }
         }
-        draft.plan.evict.sort_by_key(|range| range.start);
-        Ok(draft.plan)
-    }
-
-    /// The caller's own figure counts for all but the last message; without one ours counts for everything.
-    fn context_tokens(&self, sight: &Sight<'_>, scale: Factor, total: Millitokens) -> u64 {
-        let is_untouched = total == sight.total();
-        match (self.config.total_tokens, sight.log_len().checked_sub(1)) {
-            (Some(reported), Some(last)) if is_untouched => {
-                reported.saturating_add(sight.tokens(sight.amount(last..last + 1)))
-            }
-            (Some(_), _) => sight.tokens(total.scaled(scale)),
-            _ => sight.tokens(total),
-        }
-    }
-
-    /// After a cut our counts are scaled to the caller's figure.
-    fn scale(&self, sight: &Sight<'_>) -> Factor {
-        let Some(reported) = self.config.total_tokens else {
-            return Factor::ONE;
-        };
-        let last = sight.log_len().checked_sub(1).map_or(Millitokens::ZERO, |last| sight.amount(last..last + 1));
-        Sight::factor_of(reported, sight.total().saturating_sub(last))
     }
 }
 
-/// What has to stand where an earlier plan's one run of units leaves.
-fn seam_of(plan: &Plan, sight: &Sight<'_>) -> Millitokens {
-    match plan.evict.last() {
-        Some(last) if last.end < sight.log_len() => sight.seam_amount(plan.head_end.checked_sub(1), last.end),
-        _ => Millitokens::ZERO,
+/// The first message that is left behind the instructions.
+pub(super) fn first_message(plan: &Plan, input: &PolicyInput<'_>) -> Pins {
+    let is_first = |unit: &&Unit| unit.range.end > input.instructions_end() && !plan.evicts(unit.range.start);
+    let first = input.units().iter().find(is_first).map(|unit| unit.range.start);
+    Pins { others: first.into_iter().collect(), ..Pins::head(input.instructions_end()) }
+}
+
+/// Keeps the first message and the newest units with at least three messages; a summary is to cover the rest.
+fn condense(builder: &mut PlanBuilder<'_>, input: &PolicyInput<'_>) {
+    let units: Vec<(&Unit, bool)> = builder.units().collect();
+    let first = units.iter().take_while(|(unit, _)| unit.range.end <= input.instructions_end()).count();
+    let first = (first + 1).min(units.len());
+    let mut kept_messages = 0;
+    let mut tail = units.len();
+    while tail > first && kept_messages < KEPT_BEHIND_SUMMARY {
+        tail -= 1;
+        kept_messages += units[tail].0.len();
+    }
+    let writes = units[first.min(tail)..tail].iter().rev().take(WRITES_KEPT);
+    tail -= writes.take_while(|(unit, _)| writes_file(input, unit)).count();
+    let between = units[first.min(tail)..tail].iter().filter(|(_, may_leave)| *may_leave);
+    let covered: Vec<_> = between.map(|(unit, _)| unit.range.clone()).collect();
+    let plan = builder.plan_mut();
+    plan.head_end = first.checked_sub(1).map_or(0, |first| units[first].0.range.end);
+    if covered.is_empty() {
+        plan.condense_error = Some(CondenseError::TooFew);
+    } else if !input.may_condense() {
+        plan.condense_error = Some(CondenseError::Waiting);
+    } else {
+        plan.condense.get_or_insert_default().extend(covered);
     }
 }
 
-/// What the token window does to a draft.
-impl<'a> Draft<'a> {
-    /// Keeps the first message and the newest units with at least three messages; a summary is to cover the rest.
-    fn condense(&mut self) {
-        let sight = self.sight;
-        let units = self.left().clone();
-        let mut kept_messages = 0;
-        let mut tail = units.len();
-        while tail > 1 && kept_messages < KEPT_BEHIND_SUMMARY {
-            tail -= 1;
-            kept_messages += units[tail].len();
-        }
-        let writes =
-            units[1.min(tail)..tail].iter().rev().take(WRITES_KEPT).take_while(|unit| writes_file(sight, unit));
-        tail -= writes.count();
-        let covered: Vec<_> = units[1.min(tail)..tail].iter().map(|unit| unit.range.clone()).collect();
-        self.plan.head_end = units.first().map_or(0, |unit| unit.range.end);
-        if covered.is_empty() {
-            self.plan.condense_error = Some("too few messages between the first and the last to condense".to_owned());
-        } else if !sight.may_condense() {
-            self.plan.condense_error = Some("condensing failed before and waits for more history".to_owned());
-        } else {
-            self.plan.condense.get_or_insert_default().extend(covered);
-        }
+/// Halves until it fits, then clips, then drops all but the first message and the last turn.
+fn truncated(mut builder: PlanBuilder<'_>, input: &PolicyInput<'_>, budget: Budget) -> Result<Plan, Overflow> {
+    let head = builder.units().find(|(unit, _)| unit.range.end > input.instructions_end());
+    let head_end = head.map_or(input.instructions_end(), |(unit, _)| unit.range.end);
+    let plan = builder.plan_mut();
+    plan.trigger.get_or_insert(Trigger::TokenLimit);
+    plan.head_end = head_end;
+    builder.evict_unseen();
+    evict_fraction(&mut builder, input, 0.5);
+    let once = builder.plan_mut().clone();
+    while !builder.fits() && evict_fraction(&mut builder, input, 0.5) > 0 {}
+    builder.clip_until_it_fits();
+    let overflow = match builder.finish() {
+        Ok(plan) => return Ok(plan),
+        Err(overflow) => overflow,
+    };
+    // The caller's figure may be beyond anything that the messages can have: then no cut makes it good.
+    let beyond_tokens = input.tokens(input.beyond_count);
+    if budget.is_exceeded_by(overflow.floor_tokens.saturating_sub(beyond_tokens)) {
+        return Err(overflow);
     }
+    let mut once = once;
+    once.evict.sort_by_key(|range| range.start);
+    once.warnings.push(Warning::BeyondCount { beyond_tokens });
+    Ok(once)
+}
 
-    /// Halves until it fits, then clips, then drops all but the first message and the last turn.
-    fn truncate(&mut self) -> Result<(), Overflow> {
-        self.plan.trigger.get_or_insert(Trigger::TokenLimit);
-        self.plan.head_end = self.left().first().map_or(0, |unit| unit.range.end);
-        // The decision was made by the caller's figure, so the first pass runs even where our own count would fit.
-        while self.drop_fraction(0.5) > 0 && !self.fits() {}
-        self.clip_until_it_fits();
-        while !self.fits() && self.left().len() > 2 {
-            self.drop_units(1..2);
+/// Drops whole units right after the first message and returns how many messages left.
+fn evict_fraction(builder: &mut PlanBuilder<'_>, input: &PolicyInput<'_>, fraction: f64) -> usize {
+    let instructions_end = input.instructions_end();
+    let units: Vec<&Unit> =
+        builder.units().map(|(unit, _)| unit).filter(|unit| unit.range.end > instructions_end).collect();
+    let messages: usize = units.iter().map(|unit| unit.len()).sum();
+    let drop = messages_to_drop(messages, fraction);
+    // The first message is position 0, so positions up to `drop` may go.
+    let mut position = units.first().map_or(0, |unit| unit.len());
+    let mut end = 0;
+    for unit in units.iter().skip(1) {
+        position += unit.len();
+        if position > drop + 1 {
+            break;
         }
-        if self.fits() { Ok(()) } else { Err(self.overflow()) }
+        end = unit.range.end;
     }
-
-    /// Drops whole units right after the first message and returns how many messages left.
-    fn drop_fraction(&mut self, fraction: f64) -> usize {
-        let units = self.left();
-        let messages: usize = units.iter().map(|unit| unit.len()).sum();
-        let drop = messages_to_drop(messages, fraction);
-        // The first message is position 0, so positions up to `drop` may go.
-        let mut position = units.first().map_or(0, |unit| unit.len());
-        let mut end = 1;
-        while end < units.len() && position + units[end].len() <= drop + 1 {
-            position += units[end].len();
-            end += 1;
-        }
-        self.drop_units(1..end)
-    }
+    builder.evict_where(|unit| unit.range.end <= end)
 }
 
 /// Whether a unit is a tool call that wrote a file and did not fail.
-fn writes_file(sight: &Sight<'_>, unit: &Unit) -> bool {
-    let messages = unit.range.clone().map(|index| sight.message(index));
+fn writes_file(input: &PolicyInput<'_>, unit: &Unit) -> bool {
+    let messages = unit.range.clone().map(|index| input.message(index));
     let mut wrote = false;
     for message in messages {
         for part in &message.shape().parts {

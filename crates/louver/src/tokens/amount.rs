@@ -100,6 +100,21 @@ impl Millitokens {
     }
 }
 
+impl Millitokens {
+    /// The amount times `factor`, rounded down: parts never sum to more than the whole does.
+    ///
+    /// ```
+    /// use louver::tokens::{Factor, Millitokens};
+    ///
+    /// assert_eq!(Millitokens::new(999).scaled_down(Factor::from_thousandths(500)), Millitokens::new(499));
+    /// ```
+    #[must_use]
+    pub fn scaled_down(self, factor: Factor) -> Self {
+        let product = u128::from(self.0) * u128::from(factor.0) / u128::from(Factor::ONE.0);
+        Self(u64::try_from(product).unwrap_or(u64::MAX))
+    }
+}
+
 impl Add for Millitokens {
     type Output = Self;
 

@@ -1,28 +1,32 @@
-//! The only place where a plan becomes a view.
+//! The only place where a decision becomes a view.
 
-use super::view::{Synthetic, SyntheticKind};
-use super::{ConversationWindow, Fit};
-use crate::catalog::ThinkingBinding;
-use crate::condense::{CondenseJob, Outcome, Summary};
+use super::decision::{Accounts, Decision, JobRecord, SummaryChange, joined};
+use super::{Event, Fit, Window};
+use crate::condense::{Outcome, SUMMARY_PREFIX, Summary};
 use crate::count::count_message;
-use crate::edit::{Change, Edit, edit_message};
-use crate::plan::{Overflow, Plan};
+use crate::edit::{Change, Edit};
+use crate::plan::{LedgerChange, Memory, Plan, Warning};
+use crate::policy::Occasion;
 use crate::tokens::Millitokens;
 use crate::unit::Unit;
-use crate::wire::{Message, PartKind, Role, Shape, Wire};
+use crate::view::SyntheticKind;
+use crate::wire::{Message, PartKind, Role, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// What a marker says.
 pub(super) const MARKER: &str = "[Earlier messages were left out]";
 
-impl ConversationWindow {
+impl Window {
     /// Puts a message into the unit of an earlier one.
     pub(super) fn join(&mut self, index: usize, earlier: usize) {
         if self.entries[earlier].is_evicted {
-            // Its unit has left, and a unit leaves whole.
-            self.leave(index);
-            self.carry_forward(std::slice::from_ref(&(index..index + 1)));
+            match self.is_reliving {
+                // What left then is recorded; nothing is decided again.
+                true => self.units.push_back(Unit::single(index)),
+                // Its unit has left, and a unit leaves whole.
+                false => self.leave_on_arrival(index),
+            }
             return;
         }
         let position = self.units.partition_point(|unit| unit.range.end <= earlier);
@@ -33,164 +37,171 @@ impl ConversationWindow {
             self.units.truncate(position + 1);
             self.units[position].range.end = index + 1;
         } else {
+            self.late_answers += 1;
             self.units.push_back(Unit { owner: Some(start), ..Unit::single(index) });
         }
     }
 
-    /// Makes a plan true and says what happened.
-    pub(super) fn carry_out(&mut self, mut plan: Plan, tokens_before: u64) -> Fit {
-        self.head_end = self.head_end.max(plan.head_end);
-        let mut evicted = self.evict(&plan.evict);
-        let mut edited = self.edit(&plan.edits);
-        let changes_prefix = edited.iter().any(|index| self.latest_thinking.is_some_and(|latest| *index < latest));
-        if !evicted.is_empty() || changes_prefix {
-            edited.extend(self.strip_bound_thinking());
+    fn leave_on_arrival(&mut self, index: usize) {
+        self.leave(index);
+        self.left_on_arrival.push(index..index + 1);
+        self.departures.push(index..index + 1);
+        self.carry_forward(std::slice::from_ref(&(index..index + 1)));
+    }
+
+    /// A message that arrives behind others that have left may not stand beside what is left before it.
+    pub(super) fn bridge_arrival(&mut self, index: usize) {
+        let is_seam = index.checked_sub(1).is_some_and(|before| self.entries[before].is_evicted);
+        if !is_seam || self.entries[index].is_evicted || self.is_reliving {
+            return;
         }
-        edited.sort_unstable();
-        edited.dedup();
-        evicted.sort_by_key(|range| range.start);
-        let is_ledger_new = plan.ledger.take().is_some_and(|text| self.put_ledger(&text));
-        let covered = plan.condense.take();
-        let job = covered.and_then(|ranges| self.ask_for_summary(ranges));
-        Fit {
-            trigger: plan.trigger,
+        let last = self.units.iter().rev().nth(1).map(|unit| unit.range.end - 1);
+        let account = self.synthetics.iter().find(|ours| ours.kind.is_account() && ours.before >= index).cloned();
+        let bridge = self.bridge(last, account.as_ref(), index);
+        let has_opening = self.synthetics.iter().any(|o| o.kind == SyntheticKind::Opening && o.before == index);
+        let new = bridge.into_iter().filter(|ours| ours.kind == SyntheticKind::Marker || !has_opening);
+        let new: Vec<_> = new.collect();
+        self.has_unrecorded |= !new.is_empty();
+        self.synthetics.extend(new);
+        self.synthetics.sort_by_key(|ours| (ours.before, ours.kind));
+    }
+
+    /// Makes a plan true and says what happened.
+    pub(super) fn carry_out(&mut self, mut plan: Plan) -> Fit {
+        let tokens_before = self.tokens();
+        let mut decision = self.result_of(&plan);
+        let is_unedited = |edit: &&Edit| {
+            decision.edited.binary_search_by_key(&edit.index, |edited| edited.index).is_err()
+                && !decision.evicted.iter().any(|range| range.contains(&edit.index))
+        };
+        let unedited = plan.edits.iter().filter(is_unedited).map(|edit| Warning::NotEdited { index: edit.index });
+        plan.warnings.extend(unedited);
+        let evicted = decision.evicted.clone();
+        self.add_unrecorded(&mut decision);
+        self.apply(&decision);
+        self.memory = std::mem::take(&mut plan.memory);
+        let job = plan.condense.take().and_then(|covered| self.ask_for_summary(covered));
+        decision.job = job.as_ref().map(|job| JobRecord { id: job.id, covers: job.covers.clone() });
+        debug_assert!(
+            plan.expected
+                .is_none_or(|expected| expected == self.sent_amount() + self.config.overhead + self.beyond_count),
+            "a plan of {} says that it costs {:?}, and it costs {:?}",
+            self.policy.name(),
+            plan.expected,
+            self.sent_amount() + self.config.overhead + self.beyond_count
+        );
+        let is_idle = decision.evicted.is_empty() && decision.edited.is_empty() && decision.synthetics.is_none();
+        let fit = Fit {
+            trigger: plan.trigger.filter(|_| !is_idle || job.is_some()),
             tokens_before,
             tokens_after: self.tokens(),
             evicted,
-            edited,
-            is_ledger_new,
+            edited: decision.edited.iter().map(|edited| edited.index).collect(),
+            is_account_new: decision.synthetics.is_some(),
             job,
+            outcome: None,
             warnings: plan.warnings,
             error: plan.condense_error,
+        };
+        self.record(Event::Fitted(boxed(decision)));
+        fit
+    }
+
+    /// What happened as messages arrived is part of the next decision's record.
+    fn add_unrecorded(&mut self, decision: &mut Decision) {
+        decision.evicted.append(&mut self.left_on_arrival);
+        decision.evicted = joined(&decision.evicted);
+        if std::mem::take(&mut self.has_unrecorded) && decision.synthetics.is_none() {
+            let ours = self.synthetics.iter().map(|ours| super::SyntheticMessage {
+                before: ours.before,
+                kind: ours.kind,
+                raw: ours.message.raw().to_owned(),
+            });
+            decision.synthetics = Some(ours.collect());
         }
     }
 
-    /// Takes whole units out of the view, with the late answers that belong to them.
-    fn evict(&mut self, ranges: &[Range<usize>]) -> Vec<Range<usize>> {
-        let mut gone = Vec::new();
-        for run in joined(ranges) {
-            let first = self.units.partition_point(|unit| unit.range.start < run.start);
-            let last = self.units.partition_point(|unit| unit.range.end <= run.end);
-            if first >= last {
-                continue;
+    pub(super) fn record(&mut self, event: Event) {
+        self.events.push((self.entries.len(), event));
+    }
+
+    /// Makes a decision true.
+    pub(super) fn apply(&mut self, decision: &Decision) {
+        self.head_end = self.head_end.max(decision.head_end);
+        self.evict(&decision.evicted);
+        for edited in &decision.edited {
+            if let Ok(message) = Message::parse(self.config.format, &edited.raw) {
+                self.replace(edited.index, message);
             }
+        }
+        if let Some(synthetics) = &decision.synthetics {
+            let parsed = synthetics.iter().filter_map(|ours| {
+                let message = Message::parse(self.config.format, &ours.raw).ok()?;
+                Some(self.synthetic(ours.before, ours.kind, message))
+            });
+            self.synthetics = parsed.collect();
+        }
+        self.forget_thinking();
+    }
+
+    /// Takes messages out of the view. A record of another version may take a part of what is a unit today: the rest of
+    /// it stays.
+    fn evict(&mut self, ranges: &[Range<usize>]) {
+        let in_view: Vec<Range<usize>> =
+            ranges.iter().filter(|range| range.end <= self.entries.len()).cloned().collect();
+        for run in &in_view {
+            let first = self.units.partition_point(|unit| unit.range.end <= run.start);
+            let last = self.units.partition_point(|unit| unit.range.start < run.end).max(first);
             let units: Vec<Unit> = self.units.drain(first..last).collect();
+            let mut left: Vec<Unit> = Vec::new();
             for unit in units {
-                unit.range.clone().for_each(|index| self.leave(index));
-                gone.push(unit.range);
+                self.late_answers -= usize::from(unit.owner.is_some());
+                for piece in [unit.range.start..run.start, run.end..unit.range.end] {
+                    if piece.start < piece.end {
+                        left.push(Unit { range: piece, owner: None });
+                    }
+                }
+                let gone = unit.range.start.max(run.start)..unit.range.end.min(run.end);
+                gone.clone().for_each(|index| self.leave(index));
+                self.departures.push(gone);
             }
-            self.mend_seam(first, run);
+            for (offset, unit) in left.into_iter().enumerate() {
+                self.units.insert(first + offset, unit);
+            }
         }
-        gone.extend(self.evict_orphaned_answers());
-        let gone = joined(&gone);
-        self.carry_forward(&gone);
-        gone
-    }
-
-    fn evict_orphaned_answers(&mut self) -> Vec<Range<usize>> {
-        let entries = &self.entries;
-        let is_orphan = |unit: &Unit| unit.owner.is_some_and(|owner| entries[owner].is_evicted);
-        // Owners are rare: a late answer has to have been pushed behind a cut.
-        let orphans: Vec<_> = self.units.iter().filter(|unit| is_orphan(unit)).map(|unit| unit.range.clone()).collect();
-        for range in &orphans {
-            self.units.retain(|unit| unit.range != *range);
-            range.clone().for_each(|index| self.leave(index));
-        }
-        orphans
+        self.carry_forward(&in_view);
     }
 
     fn leave(&mut self, index: usize) {
         let entry = &mut self.entries[index];
-        entry.is_evicted = true;
+        if std::mem::replace(&mut entry.is_evicted, true) {
+            return;
+        }
         self.kept.messages -= 1;
         self.kept.amount = self.kept.amount.saturating_sub(entry.amount);
         self.kept.estimate_chars -= entry.current().shape().estimate_chars;
     }
 
-    /// Puts what has to stand between two neighbours that did not stand together before. `position` is the first unit
-    /// behind the gap.
-    fn mend_seam(&mut self, position: usize, gone: Range<usize>) {
-        let next = self.units.get(position).map_or(self.entries.len(), |unit| unit.range.start);
-        for account in self.take_synthetics(gone.start..=next) {
-            self.insert(Synthetic { before: next, ..account });
-        }
-        self.bridge(position, next);
-    }
-
-    /// Takes our own messages out of a stretch and returns those that stand for what has left.
-    fn take_synthetics(&mut self, stretch: std::ops::RangeInclusive<usize>) -> Vec<Synthetic> {
-        let (inside, outside) =
-            std::mem::take(&mut self.synthetics).into_iter().partition(|ours| stretch.contains(&ours.before));
-        self.synthetics = outside;
-        let inside: Vec<Synthetic> = inside;
-        inside.into_iter().filter(Synthetic::is_account).collect()
-    }
-
-    /// Asks the format what has to stand on either side of the seam before log index `next`.
-    fn bridge(&mut self, position: usize, next: usize) {
-        let wire = self.config.format.wire();
-        let before = position.checked_sub(1).map(|unit| self.units[unit].range.end - 1);
-        let before = before.map(|index| self.entries[index].current().shape().clone());
-        let after = self.entries.get(next).map(|entry| entry.current().shape().clone());
-        let summary = self.synthetics.iter().find(|ours| ours.before == next && ours.is_account());
-        let summary = summary.map(|synthetic| synthetic.message.shape().clone());
-        let roles = bridges(wire, before.as_ref(), summary.as_ref(), after.as_ref());
-        let kinds = [SyntheticKind::Opening, SyntheticKind::Marker];
-        for (kind, role) in kinds.into_iter().zip(roles) {
-            if let Some(role) = role {
-                self.insert_ours(kind, role, MARKER, next);
-            }
-        }
-    }
-
-    fn insert_ours(&mut self, kind: SyntheticKind, role: Role, text: &str, before: usize) {
-        // What a format writes it can read: a property test holds every writer to that.
-        let Ok(message) = Message::synthetic(self.config.format, role, text) else {
+    fn replace(&mut self, index: usize, message: Message) {
+        let is_unseen = self.landmarks.compaction.is_some_and(|compaction| index < compaction);
+        let Some(entry) = self.entries.get_mut(index).filter(|entry| !entry.is_evicted) else {
             return;
         };
-        let amount = count_message(&*self.config.counter, &message);
-        self.insert(Synthetic { before, kind, message: Arc::new(message), amount });
+        let amount = if is_unseen { Millitokens::ZERO } else { count_message(&*self.config.counter, &message) };
+        self.kept.amount = self.kept.amount.saturating_sub(entry.amount) + amount;
+        self.kept.estimate_chars -= entry.current().shape().estimate_chars;
+        self.kept.estimate_chars += message.shape().estimate_chars;
+        entry.amount = amount;
+        entry.edited = Some(Arc::new(message));
     }
 
-    fn insert(&mut self, synthetic: Synthetic) {
-        let key = |s: &Synthetic| (s.before, s.kind);
-        let at = self.synthetics.partition_point(|other| key(other) <= key(&synthetic));
-        self.synthetics.insert(at, synthetic);
-    }
-
-    fn edit(&mut self, edits: &[Edit]) -> Vec<usize> {
-        let mut edited = Vec::new();
-        for group in edits.chunk_by(|a, b| a.index == b.index) {
-            let index = group[0].index;
-            let format = self.config.format;
-            let Ok(message) = edit_message(format, self.entries[index].current(), group) else {
-                continue;
-            };
-            let amount = count_message(&*self.config.counter, &message);
-            let entry = &mut self.entries[index];
-            self.kept.amount = self.kept.amount.saturating_sub(entry.amount) + amount;
-            self.kept.estimate_chars -= entry.current().shape().estimate_chars;
-            self.kept.estimate_chars += message.shape().estimate_chars;
-            entry.amount = amount;
-            entry.edited = Some(Arc::new(message));
-            edited.push(index);
-        }
-        edited
-    }
-
-    /// On models that bind thinking to its exact prefix, all thinking behind a change has to go. Every message is
-    /// looked at once.
-    fn strip_bound_thinking(&mut self) -> Vec<usize> {
-        if self.config.thinking != ThinkingBinding::Prefix {
-            return Vec::new();
-        }
-        let from = self.thinking_stripped;
-        self.thinking_stripped = self.entries.len();
-        let edits: Vec<Edit> = (from..self.entries.len())
-            .filter(|index| !self.entries[*index].is_evicted)
-            .flat_map(|index| thinking_edits(index, self.entries[index].current().shape()))
-            .collect();
-        self.edit(&edits)
+    /// Thinking that is no longer in the view is bound to nothing.
+    fn forget_thinking(&mut self) {
+        let entries = &self.entries;
+        self.bound_thinking.retain(|thinking| {
+            let entry = &entries[thinking.index];
+            !entry.is_evicted && entry.current().shape().has(PartKind::Thinking)
+        });
     }
 
     /// Whatever leaves without a summary waits for one, also where the plan that drops it asks for none.
@@ -199,52 +210,81 @@ impl ConversationWindow {
         self.condenser.carry(left, |index| &*entries[index].message);
     }
 
-    fn ask_for_summary(&mut self, mut covered: Vec<Range<usize>>) -> Option<CondenseJob> {
+    fn ask_for_summary(&mut self, mut covered: Vec<Range<usize>>) -> Option<crate::condense::CondenseJob> {
         let log_len = self.entries.len();
-        let window = self.config.settings.budget.map(|budget| budget.allowed_tokens());
+        let window = self.config.budget.map(|budget| budget.allowed_tokens());
         let entries = &self.entries;
         // What has left was carried forward when it did.
         covered.retain(|range| !entries[range.start].is_evicted);
         self.condenser.ask(covered, log_len, window, |index| &*entries[index].message)
     }
 
-    pub(super) fn take_answer(&mut self, job: u64, answer: Result<Summary, String>) -> Result<Outcome, Overflow> {
-        let log_len = self.entries.len();
+    pub(super) fn take_answer(&mut self, job: u64, answer: Result<Summary, String>) -> Fit {
+        let tokens_before = self.tokens();
+        let unchanged = Fit { tokens_before, tokens_after: tokens_before, ..Fit::default() };
         let Some(covers) = self.condenser.covers_of(job) else {
-            return Ok(Outcome::Rejected("no such job is open".to_owned()));
+            let outcome = Outcome::Rejected("no such job is open".to_owned());
+            return Fit { outcome: Some(outcome), ..unchanged };
         };
-        let replaced = self.amount_replaced(&covers);
-        let summary = answer.and_then(|summary| self.readable(&summary, replaced).map(|message| (summary, message)));
-        let (summary, message) = match summary {
+        self.revision += 1;
+        let recorded = answer.clone();
+        let summary = answer.and_then(|summary| Ok((self.readable(&summary, &covers)?, summary)));
+        let (message, summary) = match summary {
             Ok(accepted) => accepted,
             Err(reason) => {
-                self.condenser.fail(log_len);
-                let left = covers.into_iter().filter(|range| self.entries[range.start].is_evicted);
-                self.carry_forward(&left.collect::<Vec<_>>());
-                return Ok(Outcome::Rejected(reason));
+                self.reject_summary(&covers);
+                self.record(Event::Answered { job, answer: recorded, decisions: Vec::new() });
+                return Fit { outcome: Some(Outcome::Rejected(reason)), ..unchanged };
             }
         };
-        self.put_summary(&covers, message);
-        self.condenser.succeed(summary.text);
-        self.refit()?;
-        Ok(Outcome::Accepted)
+        let decisions = self.put_summary(&covers, message, summary.text);
+        let fit = Fit {
+            tokens_after: self.tokens(),
+            evicted: joined(&decisions.iter().flat_map(|decision| decision.evicted.clone()).collect::<Vec<_>>()),
+            edited: decisions.iter().flat_map(|decision| &decision.edited).map(|edited| edited.index).collect(),
+            is_account_new: true,
+            outcome: Some(Outcome::Accepted),
+            ..unchanged
+        };
+        self.record(Event::Answered { job, answer: recorded, decisions });
+        fit
     }
 
-    /// What the covered messages cost, and the earlier summary, which merges into the new one.
-    fn amount_replaced(&self, covers: &[Range<usize>]) -> Millitokens {
-        let covered = covers.iter().flat_map(|range| &self.entries[range.clone()]).map(|entry| entry.amount);
-        let earlier = self.synthetics.iter().filter(|ours| ours.kind == SyntheticKind::Summary);
-        covered.chain(earlier.map(|ours| ours.amount)).sum()
+    pub(super) fn reject_summary(&mut self, covers: &[Range<usize>]) {
+        self.condenser.fail(self.entries.len());
+        let left = covers.iter().filter(|range| self.entries[range.start].is_evicted).cloned();
+        self.carry_forward(&left.collect::<Vec<_>>());
+    }
+
+    /// Puts a summary behind the head, in place of what it covers; then the policy makes good what its bound demands.
+    fn put_summary(&mut self, covers: &[Range<usize>], message: Message, text: String) -> Vec<Decision> {
+        let in_view: Vec<_> = covers.iter().filter(|range| !self.entries[range.start].is_evicted).cloned().collect();
+        let accounts = Accounts { ledger: LedgerChange::Keep, summary: SummaryChange::Put(message) };
+        let mut decision = self.result(&in_view, &[], self.head_end, accounts);
+        self.add_unrecorded(&mut decision);
+        self.apply(&decision);
+        self.condenser.succeed(text);
+        let mut decisions = vec![decision];
+        // Where even that is not enough, the next fit says so.
+        if self.is_over()
+            && let Ok(plan) = self.plan_for(Occasion::Settling)
+        {
+            let settled = self.result_of(&plan);
+            self.apply(&settled);
+            self.memory = plan.memory;
+            decisions.push(settled);
+        }
+        decisions
     }
 
     /// The summary as a message, unless it is empty or larger than what it replaces.
-    fn readable(&self, summary: &Summary, replaced: Millitokens) -> Result<Message, String> {
+    fn readable(&self, summary: &Summary, covers: &[Range<usize>]) -> Result<Message, String> {
         if summary.text.trim().is_empty() {
             return Err("the summary is empty".to_owned());
         }
-        let text = format!("{}\n{}", crate::condense::SUMMARY_PREFIX, summary.text);
+        let text = format!("{SUMMARY_PREFIX}\n{}", summary.text);
         let message = Message::synthetic(self.config.format, Role::Assistant, &text).map_err(|e| e.to_string())?;
-        let amount = count_message(&*self.config.counter, &message);
+        let (amount, replaced) = (count_message(&*self.config.counter, &message), self.amount_replaced(covers));
         if amount > replaced {
             return Err(format!(
                 "the summary has {} tokens, more than the {} it replaces",
@@ -255,79 +295,57 @@ impl ConversationWindow {
         Ok(message)
     }
 
-    fn put_summary(&mut self, covers: &[Range<usize>], message: Message) {
-        let kept: Vec<_> = covers.iter().filter(|range| !self.entries[range.start].is_evicted).cloned().collect();
-        if !self.evict(&kept).is_empty() {
-            self.strip_bound_thinking();
-        }
-        self.put_account(SyntheticKind::Summary, message);
+    /// What the covered messages cost, and the earlier summary, which merges into the new one.
+    fn amount_replaced(&self, covers: &[Range<usize>]) -> Millitokens {
+        let covered = covers.iter().flat_map(|range| &self.entries[range.clone()]).map(|entry| entry.amount);
+        let earlier = self.synthetics.iter().filter(|ours| ours.kind == SyntheticKind::Summary);
+        covered.chain(earlier.map(|ours| ours.amount)).sum()
     }
 
-    /// Whether that changes the view.
-    fn put_ledger(&mut self, text: &str) -> bool {
-        // What a format writes it can read: a property test holds every writer to that.
-        let Ok(message) = Message::synthetic(self.config.format, Role::Assistant, text) else {
-            return false;
+    /// Lives through a decision that was recorded: nothing is decided again.
+    pub(super) fn relive(&mut self, decision: &Decision) {
+        self.memory = self.remembered(Occasion::Request, decision);
+        self.apply(decision);
+        if let Some(JobRecord { id, covers }) = &decision.job {
+            let entries = &self.entries;
+            let window = self.config.budget.map(|budget| budget.allowed_tokens());
+            self.condenser.reopen(*id, covers.clone(), window, |index| &*entries[index].message);
+        }
+        self.is_cold = false;
+        self.fitted = Some((self.revision, None));
+    }
+
+    /// The same for an answer. The first of its decisions put the summary in place, a second one made room.
+    pub(super) fn relive_answer(&mut self, job: u64, answer: &Result<Summary, String>, decisions: &[Decision]) {
+        let Some(covers) = self.condenser.covers_of(job) else {
+            return;
         };
-        let earlier = self.synthetics.iter().find(|ours| ours.kind == SyntheticKind::Ledger);
-        let is_new = earlier.is_none_or(|earlier| earlier.message.raw() != message.raw());
-        self.put_account(SyntheticKind::Ledger, message);
-        is_new
+        self.revision += 1;
+        match (decisions, answer) {
+            ([placed, rest @ ..], Ok(summary)) => {
+                self.apply(placed);
+                self.condenser.succeed(summary.text.clone());
+                for settled in rest {
+                    self.memory = self.remembered(Occasion::Settling, settled);
+                    self.apply(settled);
+                }
+            }
+            _ => self.reject_summary(&covers),
+        }
     }
 
-    /// Puts what stands for the messages that left right after the head, in place of the last of its kind.
-    fn put_account(&mut self, kind: SyntheticKind, message: Message) {
-        self.synthetics.retain(|ours| ours.kind != kind);
-        let position = self.units.partition_point(|unit| unit.range.end <= self.head_end);
-        let next = self.units.get(position).map_or(self.entries.len(), |unit| unit.range.start);
-        for account in self.take_synthetics(next..=next) {
-            self.insert(account);
-        }
-        let amount = count_message(&*self.config.counter, &message);
-        self.insert(Synthetic { before: next, kind, message: Arc::new(message), amount });
-        self.bridge(position, next);
-    }
-
-    /// A condensed history may still be too large; then the policy cuts it like any other.
-    fn refit(&mut self) -> Result<(), Overflow> {
-        if self.config.settings.budget.is_some_and(|budget| budget.is_exceeded_by(self.tokens())) {
-            let plan = self.plan()?;
-            let before = self.tokens();
-            self.carry_out(Plan { condense: None, ..plan }, before);
-        }
-        self.fitted_at = Some((self.entries.len(), self.condenser.answers()));
-        Ok(())
+    fn remembered(&self, occasion: Occasion, decision: &Decision) -> Memory {
+        self.policy.remember(&self.input(occasion), &decision.evicted, decision.trigger)
     }
 }
 
-/// The roles of what has to stand before a summary and at the end of the seam. The end of a history needs nothing: what
-/// comes next is not known yet.
-pub(crate) fn bridges(
-    wire: &dyn Wire,
-    before: Option<&Shape>,
-    summary: Option<&Shape>,
-    after: Option<&Shape>,
-) -> [Option<Role>; 2] {
-    let opening = summary.and_then(|summary| wire.bridge(before, Some(summary)));
-    let marker = after.and_then(|after| wire.bridge(summary.or(before), Some(after)));
-    [opening, marker]
+/// Most requests change nothing, and remember as much.
+fn boxed(decision: Decision) -> Option<Box<Decision>> {
+    (!decision.is_nothing()).then(|| Box::new(decision))
 }
 
-fn thinking_edits(index: usize, shape: &Shape) -> Vec<Edit> {
+/// The edits that take all thinking out of a message.
+pub(super) fn thinking_edits(index: usize, shape: &Shape) -> Vec<Edit> {
     let thinking = shape.parts.iter().enumerate().filter(|(_, part)| part.kind == PartKind::Thinking);
     thinking.map(|(part, _)| Edit { index, part, change: Change::Drop }).collect()
-}
-
-/// Neighbouring ranges as one, in order.
-fn joined(ranges: &[Range<usize>]) -> Vec<Range<usize>> {
-    let mut sorted = ranges.to_vec();
-    sorted.sort_by_key(|range| range.start);
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    for range in sorted {
-        match runs.last_mut() {
-            Some(run) if run.end == range.start => run.end = range.end,
-            _ => runs.push(range),
-        }
-    }
-    runs
 }

@@ -1,29 +1,49 @@
-//! What a window can be rebuilt from.
+//! What a window can be rebuilt or restored from.
 
-use super::{ConversationWindow, Fit, WindowConfig};
+use super::{Decision, Fit, Usage, Window, WindowConfig};
+use crate::Error;
+use crate::budget::Budget;
 use crate::condense::Summary;
+use crate::plan::Overflow;
 use crate::policy::SettingsError;
-use crate::wire::Message;
+use crate::wire::{Format, Message};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Something besides a message that decisions follow from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Something besides a message that decisions follow from, with the decision that was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Event {
-    /// A request was made ready here.
-    Fitted,
+    /// A request was made ready here; nothing where the view stayed as it was.
+    Fitted(Option<Box<Decision>>),
     /// The provider said how many tokens the last request had.
     UsageReported {
         /// Its figure.
         input_tokens: u64,
     },
+    /// The caller said how many tokens all but the last message have.
+    TotalReported {
+        /// Their figure.
+        total_tokens: u64,
+    },
     /// The provider's cache had expired before the next request.
     CacheExpired,
+    /// The provider takes less than was known.
+    Limited {
+        /// The context window.
+        context_window: u64,
+        /// What is kept free for the reply.
+        reserve: u64,
+    },
     /// A summary arrived, or failed to.
     Answered {
         /// The job it answers.
         job: u64,
         /// The summary, or what went wrong.
         answer: Result<Summary, String>,
+        /// What became of the view; nothing where the summary was rejected.
+        decisions: Vec<Decision>,
     },
 }
 
@@ -36,6 +56,42 @@ pub struct Log {
     pub events: Vec<(usize, Event)>,
 }
 
+/// One line of an append-only file from which a window can be opened again, by this version or any later one.
+///
+/// ```
+/// use louver::{Format, Window};
+/// use louver::window::Record;
+///
+/// let mut window = Window::for_model(Format::OpenAiChat, "gpt-5.5").build()?;
+/// window.push_raw(r#"{"role":"user","content":"Hello"}"#)?;
+/// window.fit()?;
+/// let lines: Vec<String> = window.records_since(0).map(|record| serde_json::to_string(&record).unwrap()).collect();
+/// assert_eq!(lines.len(), 3, "a header, a message, a decision");
+///
+/// let records = lines.iter().map(|line| serde_json::from_str::<Record>(line).unwrap());
+/// let opened = Window::open(window.config().clone(), records)?;
+/// assert_eq!(opened.view().len(), 1);
+/// # Ok::<(), louver::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Record {
+    /// The first line: what wrote the rest.
+    Louver {
+        /// The version of the engine.
+        engine: String,
+        /// The wire format.
+        format: Format,
+        /// The policy's name.
+        policy: String,
+    },
+    /// A message was pushed. As text, because a line must hold no line breaks.
+    Message(String),
+    /// Something else happened.
+    Event(Event),
+}
+
 impl Log {
     /// A transcript without events: requests are taken to stand before each run of the model's messages, and at the
     /// end.
@@ -43,19 +99,39 @@ impl Log {
     pub fn of_transcript(messages: Vec<Arc<Message>>) -> Self {
         let is_model = |index: usize| messages.get(index).is_some_and(|message| message.shape().is_from_model());
         let starts = (1..messages.len()).filter(|index| is_model(*index) && !is_model(index - 1));
-        let events = starts.chain([messages.len()]).map(|at| (at, Event::Fitted)).collect();
+        let events = starts.chain([messages.len()]).map(|at| (at, Event::Fitted(None))).collect();
         Self { messages, events }
     }
 
     /// A list about which one decision is made, at its end.
     #[must_use]
     pub fn decided_once(messages: Vec<Arc<Message>>) -> Self {
-        let events = vec![(messages.len(), Event::Fitted)];
+        let events = vec![(messages.len(), Event::Fitted(None))];
         Self { messages, events }
+    }
+
+    /// The log of some records; the header is not part of it.
+    ///
+    /// # Errors
+    ///
+    /// A message that cannot be read.
+    pub fn of_records(format: Format, records: impl IntoIterator<Item = Record>) -> Result<Self, Error> {
+        let mut log = Self::default();
+        for record in records {
+            match record {
+                Record::Louver { format: written, .. } if written != format => {
+                    return Err(Error::Record(format!("it is of format {written}, not {format}")));
+                }
+                Record::Louver { .. } => {}
+                Record::Message(raw) => log.messages.push(Arc::new(Message::parse(format, &raw)?)),
+                Record::Event(event) => log.events.push((log.messages.len(), event)),
+            }
+        }
+        Ok(log)
     }
 }
 
-impl ConversationWindow {
+impl Window {
     /// What this window can be rebuilt from.
     #[must_use]
     pub fn log(&self) -> Log {
@@ -63,40 +139,127 @@ impl ConversationWindow {
         Log { messages, events: self.events.clone() }
     }
 
-    /// Lives through a log again. Returns the last fit beside the window; a fit that failed on the way left the view
-    /// as it was, exactly as it did then.
+    /// Everything besides messages that happened so far, each with the number of messages that stood before it.
+    #[must_use]
+    pub fn events(&self) -> &[(usize, Event)] {
+        &self.events
+    }
+
+    /// What was appended since there were so many records: write each as a line, and [`open`](Self::open) gives the
+    /// window back.
+    pub fn records_since(&self, count: usize) -> impl Iterator<Item = Record> {
+        let header = Record::Louver {
+            engine: env!("CARGO_PKG_VERSION").to_owned(),
+            format: self.config.format,
+            policy: self.policy_name().to_owned(),
+        };
+        let mut events = self.events.iter().peekable();
+        let mut next = 0;
+        let mut all = std::iter::once(header).chain(std::iter::from_fn(move || {
+            if let Some((_, event)) = events.next_if(|(at, _)| *at <= next) {
+                return Some(Record::Event(event.clone()));
+            }
+            let entry = self.entries.get(next)?;
+            next += 1;
+            Some(Record::Message(entry.message.raw().to_owned()))
+        }));
+        if count > 0 {
+            let _ = all.nth(count - 1);
+        }
+        all
+    }
+
+    /// The window of some records: its recorded decisions hold, whatever the configuration is now.
+    ///
+    /// # Errors
+    ///
+    /// A message that cannot be read, or settings that the policy cannot work with.
+    pub fn open(config: WindowConfig, records: impl IntoIterator<Item = Record>) -> Result<Self, Error> {
+        let log = Log::of_records(config.format, records)?;
+        Ok(Self::restore(config, log)?)
+    }
+
+    /// Lives through a log with its recorded decisions: policy, templates and rules are not asked again, so the view has
+    /// the same bytes under any configuration. Only what comes next follows the new one.
     ///
     /// # Errors
     ///
     /// As [`new`](Self::new).
-    pub fn rebuild(
-        config: WindowConfig,
-        log: Log,
-    ) -> Result<(Self, Result<Fit, crate::plan::Overflow>), SettingsError> {
+    pub fn restore(config: WindowConfig, log: Log) -> Result<Self, SettingsError> {
         let mut window = Self::new(config)?;
-        let mut last = Ok(Fit::default());
-        let mut events = log.events.into_iter().peekable();
-        let mut messages = log.messages.into_iter();
-        loop {
-            while let Some((_, event)) = events.next_if(|(at, _)| *at <= window.len()) {
-                if let Some(fit) = window.live_through(event) {
-                    last = fit;
-                }
+        let decided = log.events.iter().map(|(at, _)| *at).max().unwrap_or_default();
+        window.is_reliving = true;
+        let mut messages = log.messages.into_iter().peekable();
+        for (at, event) in log.events {
+            while window.len() < at
+                && let Some(message) = messages.next()
+            {
+                window.push(message);
             }
-            let Some(message) = messages.next() else {
-                return Ok((window, last));
-            };
-            window.push(message);
+            window.relive_event(event);
         }
+        debug_assert!(window.len() <= decided);
+        window.is_reliving = false;
+        messages.for_each(|message| {
+            window.push(message);
+        });
+        Ok(window)
     }
 
-    fn live_through(&mut self, event: Event) -> Option<Result<Fit, crate::plan::Overflow>> {
+    fn relive_event(&mut self, event: Event) {
+        match &event {
+            Event::Fitted(decision) => {
+                let nothing = Decision { head_end: self.head_end, ..Decision::default() };
+                self.relive(decision.as_deref().unwrap_or(&nothing));
+            }
+            Event::Answered { job, answer, decisions } => self.relive_answer(*job, answer, decisions),
+            _ => {
+                self.live_through(event);
+                return;
+            }
+        }
+        self.record(event);
+    }
+
+    /// Lives through a log again and decides everything anew. Returns the last fit beside the window.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn rebuild(config: WindowConfig, log: Log) -> Result<(Self, Result<Fit, Overflow>), SettingsError> {
+        let mut window = Self::new(config)?;
+        let mut last = Ok(Fit::default());
+        let mut messages = log.messages.into_iter();
+        for (at, event) in log.events {
+            while window.len() < at
+                && let Some(message) = messages.next()
+            {
+                window.push(message);
+            }
+            if let Some(fit) = window.live_through(event) {
+                last = fit;
+            }
+        }
+        messages.for_each(|message| {
+            window.push(message);
+        });
+        Ok((window, last))
+    }
+
+    fn live_through(&mut self, event: Event) -> Option<Result<Fit, Overflow>> {
         match event {
-            Event::Fitted => return Some(self.fit()),
+            Event::Fitted(_) => return Some(self.fit()),
             Event::CacheExpired => self.cache_expired(),
-            Event::UsageReported { input_tokens } => self.report_usage(input_tokens),
-            // An overflow after a summary was reported when it happened; the view is the same now as then.
-            Event::Answered { job, answer } => drop(self.answer(job, answer)),
+            Event::UsageReported { input_tokens } => {
+                self.report_usage(Usage::of_input(input_tokens));
+            }
+            Event::TotalReported { total_tokens } => self.report_total(total_tokens),
+            Event::Limited { context_window, reserve } => {
+                if let Ok(budget) = Budget::new(context_window, Some(reserve)) {
+                    self.limit_to(budget);
+                }
+            }
+            Event::Answered { job, answer, .. } => drop(self.answer(job, answer)),
         }
         None
     }

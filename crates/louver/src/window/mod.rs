@@ -1,131 +1,86 @@
-//! The window: a log that nobody edits, and the view that follows from the plans made so far.
+//! The window: a log that nobody edits, and the view that follows from the decisions made so far.
 
 mod apply;
+mod config;
+mod decision;
 mod log;
-mod view;
+mod payload;
+mod request;
 
-pub use log::{Event, Log};
-pub use view::{Breakpoints, Origin, Sent, SyntheticKind, View};
+pub use crate::view::{Breakpoints, Origin, Sent, SyntheticKind, View};
+pub use config::{Builder, WindowConfig};
+pub use decision::{Decision, EditedMessage, JobRecord, SyntheticMessage};
+pub use log::{Event, Log, Record};
+pub use payload::WithPayload;
+pub use request::{Request, Usage};
 
-pub(crate) use apply::bridges;
-
+use crate::Error;
+use crate::address::{Address, NotInLog};
 use crate::budget::Budget;
 use crate::catalog::ThinkingBinding;
 use crate::condense::{CondenseJob, Condenser, Outcome, Summary};
 use crate::count::count_message;
-use crate::plan::{Bound, Overflow, Plan, Trigger};
-use crate::policy::{Account, Policy, Row, Settings, SettingsError};
-use crate::sight::Sight;
-use crate::tokens::{Calibration, Counter, Millitokens};
+use crate::edit::edit_message;
+use crate::landmarks::Landmarks;
+use crate::plan::{Bound, CondenseError, Memory, Overflow, Pins, Plan, Trigger, Warning};
+use crate::policy::{Account, BoundThinking, Occasion, Policy, PolicyInput, SettingsError};
+use crate::tokens::{Calibration, Factor, Millitokens, Verdict};
 use crate::unit::{Place, Unit, UnitTracker};
-use crate::wire::{Format, Message, PartKind, Role};
+use crate::view::{Entry, Synthetic};
+use crate::wire::{Body, Message, PartKind, Role};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
-use view::Synthetic;
-
-/// One message of the log and what became of it.
-#[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    message: Arc<Message>,
-    edited: Option<Arc<Message>>,
-    /// What it costs in the form it is sent in.
-    pub(crate) amount: Millitokens,
-    is_evicted: bool,
-}
-
-impl Entry {
-    /// The form it is sent in.
-    pub(crate) fn current(&self) -> &Message {
-        self.edited.as_deref().unwrap_or(&self.message)
-    }
-}
-
-/// How a window is made.
-#[derive(Clone, Debug)]
-pub struct WindowConfig {
-    /// The wire format of its messages.
-    pub format: Format,
-    /// The policy's name.
-    pub policy: String,
-    /// What the policy is told.
-    pub settings: Settings,
-    /// Counts tokens.
-    pub counter: Arc<dyn Counter>,
-    /// What system and tools cost in every request.
-    pub overhead: Millitokens,
-    /// What the model does with thinking behind a changed prefix: where it refuses it, thinking behind a cut has to go.
-    pub thinking: ThinkingBinding,
-    /// Replaces the seeds' condensing prompt.
-    pub custom_condensing_prompt: Option<String>,
-}
-
-impl WindowConfig {
-    /// A window with the policy's defaults, counting four characters a token.
-    ///
-    /// ```
-    /// use louver::wire::{Format, Message};
-    /// use louver::window::{ConversationWindow, WindowConfig};
-    ///
-    /// let mut config = WindowConfig::new(Format::OpenAiChat, "messages");
-    /// config.settings.messages.max_messages = 3;
-    /// config.settings.messages.preserve_last_n = 1;
-    /// let mut window = ConversationWindow::new(config).unwrap();
-    /// for i in 0..5 {
-    ///     let raw = format!(r#"{{"role":"user","content":"Message {i}"}}"#);
-    ///     window.push(Message::parse(Format::OpenAiChat, &raw).unwrap());
-    /// }
-    /// window.fit().unwrap();
-    /// let kept: Vec<_> = window.view().iter().filter_map(|sent| sent.origin.index()).collect();
-    /// assert_eq!(kept, [0, 3, 4]);
-    /// assert_eq!(window.evicted().count(), 2);
-    /// ```
-    #[must_use]
-    pub fn new(format: Format, policy: &str) -> Self {
-        Self {
-            format,
-            policy: policy.to_owned(),
-            settings: Settings::default(),
-            counter: Arc::new(crate::tokens::Chars4),
-            overhead: Millitokens::ZERO,
-            thinking: ThinkingBinding::None,
-            custom_condensing_prompt: None,
-        }
-    }
-}
 
 /// A conversation that is pushed to, fitted and viewed, and that can give back everything it left out.
 ///
 /// Costs: [`push`](Self::push) is O(the message), [`fit`](Self::fit) O(1) with nothing to do and amortised O(1) per
-/// message that leaves, [`view`](Self::view) borrows. See [`WindowConfig::new`] for an example.
-#[derive(Debug)]
-pub struct ConversationWindow {
+/// message that leaves, [`view`](Self::view) borrows. A clone shares the messages. See [`Builder`] for an example.
+#[derive(Clone, Debug)]
+pub struct Window {
     config: WindowConfig,
-    policy: Box<dyn Policy>,
+    policy: Arc<dyn Policy>,
+    /// Whether the budget binds a policy that promises nothing about tokens.
+    is_rescued: bool,
     calibration: Calibration,
     entries: Vec<Entry>,
+    /// What stood in the log before each message, and in all, in thousandths of tokens.
+    sums: Vec<u64>,
     /// The units in the view, in order.
     units: VecDeque<Unit>,
     tracker: UnitTracker,
+    landmarks: Landmarks,
     /// Messages of our own, by the log index they stand before.
     synthetics: Vec<Synthetic>,
     kept: Totals,
-    /// What the whole log costs as it came in.
-    logged: Millitokens,
+    /// What the caller's figure says beyond every count.
+    beyond_count: Millitokens,
     condenser: Condenser,
     events: Vec<(usize, Event)>,
-    /// Thinking before this index is gone already.
-    thinking_stripped: usize,
-    /// The newest message that came with thinking.
-    latest_thinking: Option<usize>,
+    /// Messages in the view with thinking that a change before them makes invalid.
+    bound_thinking: Vec<BoundThinking>,
     head_end: usize,
     /// What one marker costs.
     marker: Millitokens,
     /// Whether the provider's cache has expired since the last request.
     is_cold: bool,
-    /// The length and the number of answers at the last fit, and how it failed if it did.
-    fitted_at: Option<(usize, usize)>,
-    overflow: Option<Overflow>,
+    memory: Memory,
+    /// Counts whatever a decision may depend on.
+    revision: u64,
+    /// The last fit: at which revision, and how it failed if it did.
+    fitted: Option<(u64, Option<Overflow>)>,
+    /// Messages that left as they arrived, because the call that they answer had left before.
+    left_on_arrival: Vec<Range<usize>>,
+    /// Whether a message of our own stands in the view that no decision tells of yet.
+    has_unrecorded: bool,
+    /// Units in the view that answer a call of an earlier unit.
+    late_answers: usize,
+    /// Everything that left, in the order in which it did.
+    departures: Vec<Range<usize>>,
+    /// Whether recorded decisions are being lived through, so that nothing is decided anew.
+    is_reliving: bool,
+    frame: Option<Arc<Body>>,
+    model_warning: Option<String>,
 }
 
 /// Running sums over what is in the view.
@@ -136,12 +91,13 @@ struct Totals {
     estimate_chars: u64,
 }
 
-/// What a fit did.
+/// What a fit, or the arrival of a summary, did.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Fit {
     /// Why, if anything was done or asked for.
     pub trigger: Option<Trigger>,
-    /// Tokens before and after, everything that is sent counted.
+    /// Tokens before, everything that is sent counted.
     pub tokens_before: u64,
     /// The same after.
     pub tokens_after: u64,
@@ -149,23 +105,29 @@ pub struct Fit {
     pub evicted: Vec<Range<usize>>,
     /// Messages that were changed.
     pub edited: Vec<usize>,
-    /// Whether the ledger of what has left was written anew.
-    pub is_ledger_new: bool,
+    /// Whether one of our own messages was written, moved or taken out.
+    pub is_account_new: bool,
     /// A summary to be had, if one is wanted. The view is already legal and within its bound without it.
     pub job: Option<CondenseJob>,
+    /// What became of a summary, where one arrived.
+    pub outcome: Option<Outcome>,
     /// What the caller should know.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// What went wrong with condensing.
-    pub error: Option<String>,
+    pub error: Option<CondenseError>,
 }
 
 impl Fit {
     /// Whether the view changed.
     #[must_use]
     pub fn is_cut(&self) -> bool {
-        !self.evicted.is_empty() || !self.edited.is_empty() || self.is_ledger_new
+        !self.evicted.is_empty() || !self.edited.is_empty() || self.is_account_new
     }
 }
+
+/// How far somebody has followed what leaves a window; see [`Window::evicted_since`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cursor(usize);
 
 /// The seeds' four figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -180,135 +142,270 @@ pub struct Metrics {
     pub estimated_tokens: u64,
 }
 
-impl ConversationWindow {
+impl Window {
+    /// A window for a model, from the catalogue. See [`Builder`].
+    pub fn for_model(format: crate::wire::Format, model: &str) -> Builder {
+        Builder::new(format, model)
+    }
+
     /// An empty window.
     ///
     /// # Errors
     ///
-    /// An unknown policy, or settings it cannot work with.
+    /// Settings that the policy cannot work with.
     pub fn new(config: WindowConfig) -> Result<Self, SettingsError> {
-        let policy = Row::find(&config.policy)?.build(&config.settings)?;
-        Ok(Self::with_policy(config, policy))
-    }
-
-    /// An empty window under a policy that stands in no table; the config's own name and settings for it are not read.
-    #[must_use]
-    pub fn with_policy(config: WindowConfig, policy: Box<dyn Policy>) -> Self {
+        let policy = config.policy.build()?;
+        if config.budget.is_none() && config.policy.needs_budget() {
+            return Err(SettingsError::NoBudget(config.policy.name().to_owned()));
+        }
         let marker = Message::synthetic(config.format, Role::User, apply::MARKER);
         let marker = marker.map_or(Millitokens::ZERO, |message| count_message(&*config.counter, &message));
-        Self {
+        Ok(Self {
             marker,
             tracker: UnitTracker::new(config.format),
             condenser: Condenser::new(config.custom_condensing_prompt.clone()),
             config,
             policy,
+            is_rescued: false,
             calibration: Calibration::default(),
             entries: Vec::new(),
+            sums: vec![0],
             units: VecDeque::new(),
+            landmarks: Landmarks::default(),
             synthetics: Vec::new(),
             kept: Totals::default(),
-            logged: Millitokens::ZERO,
+            beyond_count: Millitokens::ZERO,
             events: Vec::new(),
-            thinking_stripped: 0,
-            latest_thinking: None,
+            bound_thinking: Vec::new(),
             head_end: 0,
             is_cold: false,
-            fitted_at: None,
-            overflow: None,
-        }
+            memory: Memory::default(),
+            revision: 0,
+            fitted: None,
+            left_on_arrival: Vec::new(),
+            has_unrecorded: false,
+            late_answers: 0,
+            departures: Vec::new(),
+            is_reliving: false,
+            frame: None,
+            model_warning: None,
+        })
     }
 
-    /// Appends a message and counts it. O(its bytes).
-    pub fn push(&mut self, message: impl Into<Arc<Message>>) {
+    /// Appends a message, counts it, and returns its index in the log. O(its bytes).
+    pub fn push(&mut self, message: impl Into<Arc<Message>>) -> usize {
         let message = message.into();
         let amount = count_message(&*self.config.counter, &message);
-        self.push_counted(message, amount);
+        self.push_counted(message, amount)
+    }
+
+    /// Reads a message and appends it.
+    ///
+    /// # Errors
+    ///
+    /// Text that is not JSON, or not a message of the format.
+    pub fn push_raw(&mut self, raw: &str) -> Result<usize, Error> {
+        Ok(self.push(Message::parse(self.config.format, raw)?))
+    }
+
+    /// Writes a value as JSON and appends it.
+    ///
+    /// # Errors
+    ///
+    /// A value that is no message of the format.
+    pub fn push_json(&mut self, message: &impl serde::Serialize) -> Result<usize, Error> {
+        let raw = serde_json::to_string(message).map_err(|error| Error::Serialize(error.to_string()))?;
+        self.push_raw(&raw)
+    }
+
+    /// Writes values as JSON and appends them; returns their indices in the log.
+    ///
+    /// # Errors
+    ///
+    /// A value that is no message of the format; those before it were appended.
+    pub fn extend_json<T: serde::Serialize>(
+        &mut self,
+        messages: impl IntoIterator<Item = T>,
+    ) -> Result<Range<usize>, Error> {
+        let start = self.len();
+        for message in messages {
+            self.push_json(&message)?;
+        }
+        Ok(start..self.len())
     }
 
     /// Appends a message whose cost is known already, so that windows over the same messages share the count.
-    pub fn push_counted(&mut self, message: Arc<Message>, amount: Millitokens) {
+    pub fn push_counted(&mut self, message: Arc<Message>, amount: Millitokens) -> usize {
         let index = self.entries.len();
+        self.revision += 1;
         let place = self.tracker.place(index, &message);
+        self.landmarks.note(message.shape());
         self.kept.messages += 1;
         self.kept.amount += amount;
-        self.logged += amount;
+        self.sums.push(self.sums[index].saturating_add(amount.thousandths()));
         self.kept.estimate_chars += message.shape().estimate_chars;
-        if message.shape().parts_of(PartKind::Thinking).next().is_some() {
-            self.latest_thinking = Some(index);
-        }
+        self.note_thinking(index, &message);
         self.entries.push(Entry { message, edited: None, amount, is_evicted: false });
         match place {
             Place::Opens => self.units.push_back(Unit::single(index)),
             Place::Joins(earlier) => self.join(index, earlier),
         }
+        self.bridge_arrival(index);
+        if self.landmarks.compaction == Some(index) {
+            self.forget_costs_before(index);
+        }
+        index
     }
 
-    /// Makes the view keep the policy's promise. Call it before each request. Nothing appended, nothing changes.
+    /// Where thinking is bound to its prefix, what the message costs without it is counted now: a cut has to know.
+    fn note_thinking(&mut self, index: usize, message: &Message) {
+        if self.config.thinking != ThinkingBinding::Prefix || !message.shape().has(PartKind::Thinking) {
+            return;
+        }
+        let edits = apply::thinking_edits(index, message.shape());
+        if let Ok(stripped) = edit_message(self.config.format, message, &edits) {
+            let stripped = count_message(&*self.config.counter, &stripped);
+            self.bound_thinking.push(BoundThinking { index, stripped });
+        }
+    }
+
+    /// What stands before a provider's compaction is not seen by the model: it costs nothing any more.
+    fn forget_costs_before(&mut self, compaction: usize) {
+        for entry in &mut self.entries[..compaction] {
+            if !entry.is_evicted {
+                self.kept.amount = self.kept.amount.saturating_sub(entry.amount);
+            }
+            entry.amount = Millitokens::ZERO;
+        }
+        let gone = self.sums[compaction];
+        self.sums.iter_mut().for_each(|sum| *sum = sum.saturating_sub(gone));
+    }
+
+    /// Makes the view keep the policy's promise. Call it before each request. Nothing new, nothing changes.
     ///
     /// # Errors
     ///
-    /// The promise cannot be kept; the view stays as it was.
+    /// The promise cannot be kept; nothing has changed then.
     pub fn fit(&mut self) -> Result<Fit, Overflow> {
-        let now = (self.entries.len(), self.condenser.answers());
-        let tokens_before = self.tokens();
-        if self.fitted_at == Some(now) {
-            let unchanged = Fit { tokens_before, tokens_after: tokens_before, ..Fit::default() };
-            return self.overflow.clone().map_or(Ok(unchanged), Err);
+        if let Some((revision, overflow)) = &self.fitted
+            && *revision == self.revision
+        {
+            let tokens = self.tokens();
+            let unchanged = Fit { tokens_before: tokens, tokens_after: tokens, ..Fit::default() };
+            return overflow.clone().map_or(Ok(unchanged), Err);
         }
-        self.events.push((self.entries.len(), Event::Fitted));
-        self.fitted_at = Some(now);
-        let plan = self.plan();
-        self.is_cold = false;
-        self.overflow = plan.as_ref().err().cloned();
-        Ok(self.carry_out(plan?, tokens_before))
+        match self.plan() {
+            Ok(plan) => {
+                let fit = self.carry_out(plan);
+                self.is_cold = false;
+                self.fitted = Some((self.revision, None));
+                Ok(fit)
+            }
+            Err(overflow) => {
+                self.fitted = Some((self.revision, Some(overflow.clone())));
+                Err(overflow)
+            }
+        }
+    }
+
+    /// What [`fit`](Self::fit) would do now. Nothing happens, however often it is asked.
+    ///
+    /// # Errors
+    ///
+    /// The promise cannot be kept.
+    pub fn plan(&self) -> Result<Plan, Overflow> {
+        self.plan_for(Occasion::Request)
     }
 
     /// Takes the answer to a [`CondenseJob`], however many cuts were made since it was asked for. A good one replaces
-    /// what it covers; any other leaves the view as it is, and what has left waits for the next job.
-    ///
-    /// # Errors
-    ///
-    /// The view with the summary is over the limit and cannot be cut further.
-    pub fn answer(&mut self, job: u64, answer: Result<Summary, String>) -> Result<Outcome, Overflow> {
-        self.events.push((self.entries.len(), Event::Answered { job, answer: answer.clone() }));
+    /// what it covers; any other leaves the view as it is, and what has left waits for the next job. Either way
+    /// [`fit`](Self::fit) comes before the next request, as always. [`Fit::outcome`] says whether it was taken.
+    pub fn answer(&mut self, job: u64, answer: Result<Summary, String>) -> Fit {
         self.take_answer(job, answer)
     }
 
     /// Tells what the provider counted for the view that was last sent, so that later counts are corrected.
-    pub fn report_usage(&mut self, input_tokens: u64) {
+    pub fn report_usage(&mut self, usage: Usage) -> Verdict {
+        let input_tokens = usage.total();
         self.events.push((self.entries.len(), Event::UsageReported { input_tokens }));
-        self.calibration.report(self.sent_amount() + self.config.overhead, input_tokens);
+        self.revision += 1;
+        self.calibration.report(self.sent_amount() + self.config.overhead, input_tokens)
+    }
+
+    /// Tells what a provider counted for everything but the last message, where the caller has such a figure. Counts
+    /// are scaled to it, upward by no more than the counter's stated error; what is beyond that stays as a fixed part
+    /// that no cut removes.
+    pub fn report_total(&mut self, total_tokens: u64) {
+        self.events.push((self.entries.len(), Event::TotalReported { total_tokens }));
+        self.revision += 1;
+        self.scale_to(Millitokens::from_tokens(total_tokens));
+    }
+
+    fn scale_to(&mut self, reported: Millitokens) {
+        let covered = self.entries.len().saturating_sub(1);
+        let counted: Millitokens = self.entries[..covered].iter().map(|entry| entry.amount).sum();
+        let counted = counted + self.config.overhead;
+        let most = Factor::from_millionths(1_000_000 + (self.config.counter.stated_error() * 1e6) as u64);
+        let factor = Factor::ratio(reported.thousandths(), counted.thousandths()).unwrap_or(Factor::ONE).min(most);
+        let scaled = |amount: Millitokens| amount.scaled_down(factor);
+        self.config.overhead = scaled(self.config.overhead);
+        let mut sum = self.config.overhead;
+        for (index, entry) in self.entries.iter_mut().enumerate() {
+            let amount = if index < covered { scaled(entry.amount) } else { entry.amount };
+            if !entry.is_evicted {
+                self.kept.amount = self.kept.amount.saturating_sub(entry.amount) + amount;
+            }
+            if index < covered {
+                sum += amount;
+            }
+            entry.amount = amount;
+            self.sums[index + 1] = self.sums[index].saturating_add(amount.thousandths());
+        }
+        for thinking in self.bound_thinking.iter_mut().filter(|thinking| thinking.index < covered) {
+            thinking.stripped = scaled(thinking.stripped);
+        }
+        self.beyond_count = reported.saturating_sub(sum);
     }
 
     /// Tells that the provider's cache has expired since the last request (too much time has passed, or model or tools
     /// have changed): a policy that decides by price cuts for free then.
     pub fn cache_expired(&mut self) {
         self.events.push((self.entries.len(), Event::CacheExpired));
+        self.revision += 1;
         self.is_cold = true;
+    }
+
+    /// Tells that the provider takes less than was known. From the next [`fit`](Self::fit) on the view keeps this
+    /// budget, whatever the policy promises; decisions made before it stand.
+    pub fn limit_to(&mut self, budget: Budget) {
+        let (context_window, reserve) = (budget.context_window(), budget.reserve());
+        self.events.push((self.entries.len(), Event::Limited { context_window, reserve }));
+        self.revision += 1;
+        self.is_rescued |= self.policy.bound() != Bound::Tokens;
+        self.config.budget = Some(budget);
     }
 
     /// What is sent. O(1); walking it is O(its length).
     #[must_use]
     pub fn view(&self) -> View<'_> {
-        View::new(&self.entries, &self.units, &self.synthetics)
+        View::new(&self.entries, &self.units, &self.synthetics, self.kept.messages)
     }
 
     /// Where explicit cache marks belong. O(units of the head).
     ///
     /// ```
-    /// use louver::wire::{Format, Message};
-    /// use louver::window::{Breakpoints, ConversationWindow, WindowConfig};
+    /// use louver::policy::{MessagesConfig, PolicyKind};
+    /// use louver::window::{Breakpoints, Window, WindowConfig};
+    /// use louver::wire::Format;
     ///
-    /// let mut config = WindowConfig::new(Format::OpenAiChat, "messages");
-    /// config.settings.messages.max_messages = 3;
-    /// config.settings.messages.preserve_last_n = 1;
-    /// let mut window = ConversationWindow::new(config).unwrap();
+    /// let cap = MessagesConfig { max_messages: 3, preserve_last_n: 1, ..MessagesConfig::default() };
+    /// let mut window = Window::new(WindowConfig::new(Format::OpenAiChat, PolicyKind::Messages(cap)))?;
     /// for i in 0..5 {
-    ///     let raw = format!(r#"{{"role":"user","content":"Message {i}"}}"#);
-    ///     window.push(Message::parse(Format::OpenAiChat, &raw).unwrap());
+    ///     window.push_raw(&format!(r#"{{"role":"user","content":"Message {i}"}}"#))?;
     /// }
-    /// window.fit().unwrap();
+    /// window.fit()?;
     /// assert_eq!(window.breakpoints(), Breakpoints { head: 1, end: 3 });
+    /// # Ok::<(), louver::Error>(())
     /// ```
     #[must_use]
     pub fn breakpoints(&self) -> Breakpoints {
@@ -318,29 +415,50 @@ impl ConversationWindow {
 
     /// Everything that was left out, in order, as it came in.
     pub fn evicted(&self) -> impl Iterator<Item = (usize, &Message)> {
-        self.entries
-            .iter()
-            .enumerate()
-            .filter(|(_, entry)| entry.is_evicted)
-            .map(|(index, entry)| (index, &*entry.message))
+        let entries = self.entries.iter().enumerate();
+        entries.filter(|(_, entry)| entry.is_evicted).map(|(index, entry)| (index, &*entry.message))
+    }
+
+    /// What left since the cursor was last here, in the order in which it did, wherever that came from: a fit, a summary,
+    /// an answer to a call that had left before. A cursor begins as [`Cursor::default`].
+    ///
+    /// ```
+    /// use louver::policy::{MessagesConfig, PolicyKind};
+    /// use louver::window::{Cursor, Window, WindowConfig};
+    /// use louver::wire::Format;
+    ///
+    /// let cap = MessagesConfig { max_messages: 2, preserve_last_n: 1, ..MessagesConfig::default() };
+    /// let mut window = Window::new(WindowConfig::new(Format::OpenAiChat, PolicyKind::Messages(cap)))?;
+    /// let mut cursor = Cursor::default();
+    /// for i in 0..4 {
+    ///     window.push_raw(&format!(r#"{{"role":"user","content":"Message {i}"}}"#))?;
+    ///     window.fit()?;
+    /// }
+    /// assert_eq!(window.evicted_since(&mut cursor).map(|(index, _)| index).collect::<Vec<_>>(), [1, 2]);
+    /// assert_eq!(window.evicted_since(&mut cursor).count(), 0);
+    /// # Ok::<(), louver::Error>(())
+    /// ```
+    pub fn evicted_since(&self, cursor: &mut Cursor) -> impl Iterator<Item = (usize, &Message)> {
+        let start = std::mem::replace(&mut cursor.0, self.departures.len()).min(self.departures.len());
+        let indices = self.departures[start..].iter().cloned().flatten();
+        indices.map(|index| (index, &*self.entries[index].message))
     }
 
     /// Everything that is not sent as it came in, because it was left out or changed: in order, as it came in.
     ///
     /// ```
-    /// use louver::wire::{Format, Message};
-    /// use louver::window::{ConversationWindow, WindowConfig};
+    /// use louver::policy::{MessagesConfig, PolicyKind};
+    /// use louver::window::{Window, WindowConfig};
+    /// use louver::wire::Format;
     ///
-    /// let mut config = WindowConfig::new(Format::OpenAiChat, "messages");
-    /// config.settings.messages.max_messages = 2;
-    /// config.settings.messages.preserve_last_n = 1;
-    /// let mut window = ConversationWindow::new(config).unwrap();
+    /// let cap = MessagesConfig { max_messages: 2, preserve_last_n: 1, ..MessagesConfig::default() };
+    /// let mut window = Window::new(WindowConfig::new(Format::OpenAiChat, PolicyKind::Messages(cap)))?;
     /// for i in 0..4 {
-    ///     let raw = format!(r#"{{"role":"user","content":"Message {i}"}}"#);
-    ///     window.push(Message::parse(Format::OpenAiChat, &raw).unwrap());
+    ///     window.push_raw(&format!(r#"{{"role":"user","content":"Message {i}"}}"#))?;
     /// }
-    /// window.fit().unwrap();
+    /// window.fit()?;
     /// assert_eq!(window.left_out().map(|(index, _)| index).collect::<Vec<_>>(), [1, 2]);
+    /// # Ok::<(), louver::Error>(())
     /// ```
     pub fn left_out(&self) -> impl Iterator<Item = (usize, &Message)> {
         let entries = self.entries.iter().enumerate();
@@ -353,6 +471,32 @@ impl ConversationWindow {
     #[must_use]
     pub fn original(&self, index: usize) -> Option<&Message> {
         self.entries.get(index).map(|entry| &*entry.message)
+    }
+
+    /// The messages behind an address, as they came in, whatever became of them. O(what it names).
+    ///
+    /// ```
+    /// use louver::policy::PolicyKind;
+    /// use louver::window::{Window, WindowConfig};
+    /// use louver::wire::Format;
+    ///
+    /// let mut window = Window::new(WindowConfig::new(Format::OpenAiChat, PolicyKind::Everything))?;
+    /// for i in 0..3 {
+    ///     window.push_raw(&format!(r#"{{"role":"user","content":"Message {i}"}}"#))?;
+    /// }
+    /// let back = window.recall(&"[louver:1-2]".parse().unwrap()).unwrap();
+    /// assert_eq!(back[1].0, 2);
+    /// assert_eq!(back[1].1.raw(), r#"{"role":"user","content":"Message 2"}"#);
+    /// assert!(window.recall(&"2-9".parse().unwrap()).is_err());
+    /// # Ok::<(), louver::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The log does not have all of them.
+    pub fn recall(&self, address: &Address) -> Result<Vec<(usize, &Message)>, NotInLog> {
+        address.check(self.len())?;
+        Ok(address.indices().filter_map(|index| Some((index, self.original(index)?))).collect())
     }
 
     /// How many messages the log has.
@@ -370,7 +514,19 @@ impl ConversationWindow {
     /// What is sent now, in tokens, system and tools included. O(1).
     #[must_use]
     pub fn tokens(&self) -> u64 {
-        self.calibration.apply(self.sent_amount() + self.config.overhead).ceil_tokens()
+        self.calibration.apply(self.sent_amount() + self.config.overhead + self.beyond_count).ceil_tokens()
+    }
+
+    /// What one message of the log costs in the form it is sent in, in tokens.
+    #[must_use]
+    pub fn tokens_of(&self, index: usize) -> Option<u64> {
+        self.entries.get(index).map(|entry| self.calibration.apply(entry.amount).ceil_tokens())
+    }
+
+    /// By how much counts are corrected, as the provider's reports of usage have it.
+    #[must_use]
+    pub fn calibration(&self) -> Factor {
+        self.calibration.factor()
     }
 
     /// The seeds' four figures. O(1).
@@ -388,19 +544,40 @@ impl ConversationWindow {
     /// The summary that stands in the view, if there is one.
     #[must_use]
     pub fn summary(&self) -> Option<&str> {
-        self.condenser.summary()
+        let has_summary = self.synthetics.iter().any(|ours| ours.kind == SyntheticKind::Summary);
+        self.condenser.summary().filter(|_| has_summary)
     }
 
     /// What sending everything would come to now, in tokens, system and tools included. O(1).
     #[must_use]
     pub fn log_tokens(&self) -> u64 {
-        self.calibration.apply(self.logged + self.config.overhead).ceil_tokens()
+        let logged = Millitokens::new(self.sums.last().copied().unwrap_or_default());
+        self.calibration.apply(logged + self.config.overhead + self.beyond_count).ceil_tokens()
     }
 
     /// What the policy has spent and weighed, if it decides by price.
     #[must_use]
     pub fn account(&self) -> Option<Account> {
-        self.policy.account()
+        self.policy.account(&self.input(Occasion::Request))
+    }
+
+    /// The messages that the policy never lets go, by its settings; what the wire format holds comes on top.
+    #[must_use]
+    pub fn pins(&self) -> Pins {
+        self.policy.pins(&self.input(Occasion::Request))
+    }
+
+    /// Whether a message may not leave under any policy: an instruction, a provider's compaction, the opening of an
+    /// unfinished turn whose thinking the model wants back.
+    #[must_use]
+    pub fn is_held(&self, index: usize) -> bool {
+        let position = self.units.partition_point(|unit| unit.range.end <= index);
+        self.units.get(position).is_some_and(|unit| self.landmarks.holds(unit, self.config.thinking))
+    }
+
+    /// The units in the view, as ranges of the log.
+    pub fn units(&self) -> impl Iterator<Item = Range<usize>> {
+        self.units.iter().map(|unit| unit.range.clone())
     }
 
     /// The job that waits for its [`answer`](Self::answer), if one does. A window that was rebuilt knows it, too, so
@@ -417,51 +594,105 @@ impl ConversationWindow {
         self.open_job().is_some_and(|job| job.covers.iter().any(is_in_view))
     }
 
+    /// Whether the view has grown beyond the policy's bound, so that it may not be sent as it is.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        let is_over_cap = self.policy.max_messages().is_some_and(|cap| self.kept.messages > cap);
+        let binds = self.is_rescued || self.policy.bound() == Bound::Tokens;
+        let is_over_budget = binds && self.budget().is_some_and(|budget| budget.is_exceeded_by(self.tokens()));
+        is_over_cap || is_over_budget
+    }
+
     /// What the policy promises.
     #[must_use]
     pub fn bound(&self) -> Bound {
-        self.policy.bound()
+        if self.is_rescued { Bound::Tokens } else { self.policy.bound() }
+    }
+
+    /// The policy's cap on messages, if it has one.
+    #[must_use]
+    pub fn max_messages(&self) -> Option<usize> {
+        self.policy.max_messages()
+    }
+
+    /// The policy's name.
+    #[must_use]
+    pub fn policy_name(&self) -> &str {
+        self.policy.name()
     }
 
     /// The budget, if there is one.
     #[must_use]
     pub fn budget(&self) -> Option<Budget> {
-        self.config.settings.budget
+        self.config.budget
+    }
+
+    /// How it was made.
+    #[must_use]
+    pub fn config(&self) -> &WindowConfig {
+        &self.config
     }
 
     /// The wire format of its messages.
     #[must_use]
-    pub fn format(&self) -> Format {
+    pub fn format(&self) -> crate::wire::Format {
         self.config.format
+    }
+
+    /// What the catalogue did not know of the model, where the window was made for one.
+    #[must_use]
+    pub fn model_warning(&self) -> Option<&str> {
+        self.model_warning.as_deref()
     }
 
     fn sent_amount(&self) -> Millitokens {
         self.kept.amount + self.synthetics.iter().map(|synthetic| synthetic.amount).sum()
     }
 
-    fn plan(&mut self) -> Result<Plan, Overflow> {
-        let sight = Sight {
+    fn plan_for(&self, occasion: Occasion) -> Result<Plan, Overflow> {
+        let input = self.input(occasion);
+        let plan = self.policy.plan(&input)?;
+        if !self.is_rescued || (plan.keeps_everything() && !input.is_over()) {
+            return Ok(plan);
+        }
+        // The policy promises nothing about tokens: what it leaves is cut to the budget, and its own pins hold.
+        let mut builder = input.builder_after(&self.rescue_pins(&input), plan);
+        if !builder.fits() {
+            builder.plan_mut().trigger = Some(Trigger::TokenLimit);
+        }
+        builder.finish()
+    }
+
+    /// In a rescue the head stays; everything else may go but the last turn.
+    fn rescue_pins(&self, input: &PolicyInput<'_>) -> Pins {
+        let head_end = self.policy.pins(input).head_end.min(input.instructions_end() + 1);
+        Pins::head(head_end)
+    }
+
+    fn input(&self, occasion: Occasion) -> PolicyInput<'_> {
+        PolicyInput {
             format: self.config.format,
             entries: &self.entries,
             units: &self.units,
+            synthetics: &self.synthetics,
+            landmarks: &self.landmarks,
+            head_end: self.head_end,
             kept_messages: self.kept.messages,
-            sent: self.kept.amount + self.synthetics.iter().map(|synthetic| synthetic.amount).sum(),
+            kept: self.kept.amount,
             overhead: self.config.overhead,
-            logged: self.logged,
+            beyond_count: self.beyond_count,
+            sums: &self.sums,
             counter: &*self.config.counter,
             calibration: &self.calibration,
-            budget: self.config.settings.budget,
+            budget: self.config.budget.filter(|_| self.is_rescued || self.policy.bound() == Bound::Tokens),
+            economy: &self.config.economy,
             marker: self.marker,
-            summary: self.synthetics.iter().find(|ours| ours.is_account()).map(|ours| ours.message.shape()),
-            ledger: self
-                .synthetics
-                .iter()
-                .filter(|ours| ours.kind == SyntheticKind::Ledger)
-                .map(|ours| ours.amount)
-                .sum(),
-            may_condense: self.condenser.may_ask(self.entries.len()),
+            thinking: self.config.thinking,
+            bound_thinking: &self.bound_thinking,
+            occasion,
+            may_condense: occasion == Occasion::Request && self.condenser.may_ask(self.entries.len()),
             is_cold: self.is_cold,
-        };
-        self.policy.plan(&sight)
+            memory: &self.memory,
+        }
     }
 }

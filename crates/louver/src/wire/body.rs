@@ -217,7 +217,7 @@ impl Body {
         match origin {
             _ if self.elements.is_empty() => Cow::Borrowed(if is_first { "" } else { "," }),
             _ if is_first => Cow::Borrowed(before(0)),
-            Some(index) if index > 0 => Cow::Borrowed(before(index)),
+            Some(index) if (1..self.elements.len()).contains(&index) => Cow::Borrowed(before(index)),
             _ if self.elements.len() > 1 => Cow::Borrowed(before(1)),
             _ => Cow::Owned(format!(",{}", before(0))),
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A provider's wire format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Format {
     /// Anthropic Messages: `messages`.
     #[serde(rename = "anthropic")]

@@ -149,6 +149,12 @@ impl Shape {
         self.role == Role::User && self.parts.iter().any(|part| part.kind == PartKind::Text && !part.nested)
     }
 
+    /// Whether the application instructs the model here, or hands it tools.
+    #[must_use]
+    pub fn is_instruction(&self) -> bool {
+        matches!(self.role, Role::System | Role::Developer)
+    }
+
     /// The parts of one kind, nested ones included.
     pub fn parts_of(&self, kind: PartKind) -> impl Iterator<Item = &Part> {
         self.parts.iter().filter(move |part| part.kind == kind)

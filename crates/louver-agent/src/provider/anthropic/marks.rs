@@ -1,8 +1,7 @@
 //! Cache marks on the outgoing copy. They are outside the law of bytes: the log never sees them.
 
 use crate::provider::request::Request;
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use louver::cache_mark::with_cache_mark;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
@@ -17,52 +16,11 @@ pub(super) fn marked<'a>(request: &Request<'a>) -> Vec<Cow<'a, str>> {
     let stable = request.stable_messages.min(messages.len()).checked_sub(1);
     let last = messages.len().checked_sub(1);
     for index in [stable.filter(|index| Some(*index) != last), last].into_iter().flatten() {
-        if let Some(marked) = with_mark(request.messages[index]) {
+        if let Some(marked) = with_cache_mark(request.messages[index]) {
             messages[index] = Cow::Owned(marked);
         }
     }
     messages
-}
-
-#[derive(Deserialize)]
-struct Holder<'a> {
-    #[serde(borrow)]
-    content: &'a RawValue,
-}
-
-#[derive(Deserialize)]
-struct Block<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Cow<'a, str>,
-    cache_control: Option<Value>,
-}
-
-/// The message with a mark on its last block that can carry one; `None` where none can or one does already.
-fn with_mark(raw: &str) -> Option<String> {
-    let holder: Holder<'_> = serde_json::from_str(raw).ok()?;
-    let content = holder.content.get();
-    if content.starts_with('"') {
-        let block = format!("[{{\"type\":\"text\",\"text\":{content},\"cache_control\":{}}}]", mark());
-        return Some(replaced(raw, content, &block));
-    }
-    let blocks: Vec<&RawValue> = serde_json::from_str(content).ok()?;
-    let carries = |block: &&&RawValue| {
-        let block: Option<Block<'_>> = serde_json::from_str(block.get()).ok();
-        block.is_some_and(|block| !matches!(&*block.kind, "thinking" | "redacted_thinking"))
-    };
-    let block = blocks.iter().rev().find(carries)?.get();
-    let parsed: Block<'_> = serde_json::from_str(block).ok()?;
-    if parsed.cache_control.is_some() {
-        return None;
-    }
-    let open = block.trim_end().strip_suffix('}')?;
-    Some(replaced(raw, block, &format!("{open},\"cache_control\":{}}}", mark())))
-}
-
-/// `raw` with one of its own slices replaced.
-fn replaced(raw: &str, slice: &str, by: &str) -> String {
-    let start = slice.as_ptr() as usize - raw.as_ptr() as usize;
-    format!("{}{by}{}", &raw[..start], &raw[start + slice.len()..])
 }
 
 #[cfg(test)]

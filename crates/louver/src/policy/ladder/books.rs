@@ -1,62 +1,12 @@
-//! What keeping and rewriting cost.
+//! What a conversation has cost so far, and what a cut would.
+//!
+//! The books hold sums of tokens, never of money: how many were read from the cache and how many were written. Prices
+//! and overhead come in at the decision, as the current request has them, so two machines that met a conversation at
+//! different prices agree from the next request on.
 
-use crate::catalog::{Model, Price, Prices};
+use crate::economy::Economy;
+use crate::policy::{Occasion, PolicyInput};
 use crate::tokens::{Factor, Millitokens};
-
-/// A model's cache prices as multiples of its input price, and the sizes at which it gets dearer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Economy {
-    /// Writing a token to the cache.
-    pub write: Factor,
-    /// Reading a token from it.
-    pub read: Factor,
-    /// Input sizes above which every token of a request costs more, ascending.
-    pub cliffs: Vec<u64>,
-}
-
-impl Default for Economy {
-    /// Write 1.25, read 0.1, no cliffs.
-    fn default() -> Self {
-        Self { write: Factor::from_thousandths(1_250), read: Factor::from_thousandths(100), cliffs: Vec::new() }
-    }
-}
-
-impl Economy {
-    /// A model's own.
-    ///
-    /// ```
-    /// use louver::catalog::Catalog;
-    /// use louver::policy::Economy;
-    ///
-    /// let model = Catalog::builtin().find("claude-haiku-5-5").expect("a known model").model;
-    /// assert_eq!(Economy::of_model(&model).cliffs, [100_000]);
-    /// ```
-    #[must_use]
-    pub fn of_model(model: &Model) -> Self {
-        Self::of_prices(&model.prices, model.tiers.iter().map(|tier| tier.above_input_tokens))
-    }
-
-    /// The same from prices and the sizes at which they rise; the default where input is free.
-    #[must_use]
-    pub fn of_prices(prices: &Prices, cliffs: impl IntoIterator<Item = u64>) -> Self {
-        let input = prices.input.picodollars_per_token();
-        let multiple = |price: Price| Factor::ratio(price.picodollars_per_token(), input);
-        match (multiple(prices.cache_write), multiple(prices.cache_read)) {
-            (Some(write), Some(read)) => Self { write, read, cliffs: cliffs.into_iter().collect() },
-            _ => Self::default(),
-        }
-    }
-
-    fn of(amount: Millitokens, price: Factor) -> Money {
-        Money::from(amount.thousandths()) * Money::from(price.millionths())
-    }
-
-    /// What the next request costs that starts with all of the last one.
-    fn appended(&self, before: Millitokens, now: Millitokens) -> Money {
-        let new = now.saturating_sub(before);
-        Self::of(before.min(now), self.read) + Self::of(new, self.write)
-    }
-}
 
 /// Money in millionths of what a thousandth of an input token costs.
 type Money = i128;
@@ -81,24 +31,64 @@ pub struct Account {
     pub rewrite: Millitokens,
 }
 
-/// The books of one conversation: what sending everything would have cost, what the view did cost, and the rent that
-/// has come together since the last cut.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Books {
-    everything: Money,
-    everything_before: Millitokens,
-    view: Money,
-    view_before: Millitokens,
-    rent: Money,
+/// Tokens of messages that went over the wire, by how they were billed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Flow {
+    read: u128,
+    written: u128,
+    /// Requests that wrote system and tools anew, too.
+    cold: u32,
     requests: u32,
+    /// The messages of the last request.
+    last: Millitokens,
+}
+
+impl Flow {
+    /// A request of these messages, of which `cached` stood at the start of the last one, too.
+    fn add(&mut self, messages: Millitokens, cached: Millitokens, is_cold: bool) {
+        let is_cold = is_cold || self.requests == 0;
+        let cached = if is_cold { Millitokens::ZERO } else { cached.min(messages) };
+        self.read += u128::from(cached.thousandths());
+        self.written += u128::from(messages.saturating_sub(cached).thousandths());
+        self.cold += u32::from(is_cold);
+        self.requests += 1;
+        self.last = messages;
+    }
+
+    /// The same with one more request that starts with all of the last one.
+    fn appended(mut self, messages: Millitokens, is_cold: bool) -> Self {
+        self.add(messages, self.last, is_cold);
+        self
+    }
+
+    fn cost(&self, economy: &Economy, overhead: Millitokens) -> Money {
+        let overhead = u128::from(overhead.thousandths());
+        let read = self.read + overhead * u128::from(self.requests - self.cold);
+        let written = self.written + overhead * u128::from(self.cold);
+        price(read, economy.read) + price(written, economy.write)
+    }
+}
+
+fn price(thousandths: u128, price: Factor) -> Money {
+    Money::try_from(thousandths).unwrap_or(Money::MAX / 2).saturating_mul(Money::from(price.millionths()))
+}
+
+/// The books of one conversation: what sending everything would have taken, what the view did take, and what could have
+/// left since the last cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Books {
+    everything: Flow,
+    view: Flow,
+    /// What could have left, summed over the requests since the last cut.
+    removable: u128,
     cuts: u32,
     last_offer: Offer,
-    rent_weighed: Money,
-    price_weighed: Money,
+    /// The sum at the last decision, which a cut sets to nothing.
+    removable_weighed: u128,
 }
 
 /// A cut that could be made now.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Offer {
     /// What leaves the view for good.
     pub(super) saved: Millitokens,
@@ -108,7 +98,7 @@ pub(super) struct Offer {
 
 impl Offer {
     /// Whether it is worth the loss of what leaves.
-    fn is_sizeable(self) -> bool {
+    pub(super) fn is_sizeable(self) -> bool {
         self.saved.thousandths() > 0 && self.saved.thousandths().saturating_mul(4) >= self.rewritten.thousandths()
     }
 }
@@ -121,79 +111,79 @@ const LEEWAY_THOUSANDTHS: Money = 70;
 const PATIENCE_HUNDREDTHS: Money = 120;
 
 impl Books {
-    /// Takes note of a request before it is decided what to do about it.
-    pub(super) fn request(&mut self, economy: &Economy, everything: Millitokens, is_cold: bool) {
-        let known = if is_cold { Millitokens::ZERO } else { self.everything_before };
-        self.everything += economy.appended(known, everything);
-        self.everything_before = everything;
-        self.requests += 1;
-        if is_cold {
-            self.view_before = Millitokens::ZERO;
-        }
-    }
-
-    /// Lets rent come together for what could leave, and weighs it against the price.
-    pub(super) fn weigh(&mut self, economy: &Economy, offer: Offer) {
-        self.rent += Economy::of(offer.saved, economy.read);
+    /// Takes note of a request before it is decided what to do about it: sending everything would take this, and this
+    /// could leave.
+    pub(super) fn request(&mut self, input: &PolicyInput<'_>, offer: Offer) {
+        let log = input.logged(0..input.log_len());
+        self.everything = self.everything.appended(log, input.is_cold());
+        self.removable += u128::from(offer.saved.thousandths());
+        self.removable_weighed = self.removable;
         self.last_offer = offer;
-        self.rent_weighed = self.rent;
-        self.price_weighed = Economy::of(offer.rewritten, economy.write) - Economy::of(offer.rewritten, economy.read);
     }
 
     /// Whether the rent has reached the price of rewriting what stays, the rest of the conversation can be expected to
-    /// pay it back, earlier cuts have paid off, and the bill stays within its leeway even if the conversation ends
-    /// here.
-    pub(super) fn is_due(&self, economy: &Economy, view_now: Millitokens) -> bool {
-        let (offer, price) = (self.last_offer, self.price_weighed);
+    /// pay it back, and the bill stays within its leeway even if the conversation ends here.
+    pub(super) fn is_due(&self, input: &PolicyInput<'_>) -> bool {
+        let economy = input.economy();
+        let (offer, price) = (self.last_offer, self.rewrite(economy));
+        let rent = self.rent(economy);
         // As long again as it has lasted is the best guess for a length that nobody knows.
-        let expected = Economy::of(offer.saved, economy.read) * Money::from(self.requests);
-        let uncut = self.view + economy.appended(self.view_before, view_now);
-        let leeway = self.everything * LEEWAY_THOUSANDTHS / 1_000 + (self.everything - uncut);
+        let saved = u128::from(offer.saved.thousandths());
+        let expected = self::price(saved, economy.read).saturating_mul(Money::from(self.everything.requests));
+        let everything = self.everything.cost(economy, input.overhead());
+        let uncut = self.view.appended(messages(input), input.is_cold()).cost(economy, input.overhead());
+        let leeway = everything.saturating_mul(LEEWAY_THOUSANDTHS) / 1_000 + (everything - uncut);
         offer.is_sizeable()
-            && self.rent * 100 >= price * PATIENCE_HUNDREDTHS
+            && rent.saturating_mul(100) >= price.saturating_mul(PATIENCE_HUNDREDTHS)
             && expected >= price
-            && uncut <= self.everything
             && price <= leeway
     }
 
-    /// Whether a cut that costs nothing, because all is written anyway, is worth it.
-    pub(super) fn is_worth_a_free_cut(&self) -> bool {
-        self.last_offer.is_sizeable()
+    fn rent(&self, economy: &Economy) -> Money {
+        price(self.removable_weighed, economy.read)
     }
 
-    /// Takes note of what was sent: `cached` of it had been sent before.
-    pub(super) fn sent(&mut self, economy: &Economy, cached: Millitokens, view: Millitokens) {
-        self.view += economy.appended(cached, view);
-        self.view_before = view;
+    fn rewrite(&self, economy: &Economy) -> Money {
+        let rewritten = u128::from(self.last_offer.rewritten.thousandths());
+        price(rewritten, economy.write) - price(rewritten, economy.read)
     }
 
-    /// Starts the rent anew.
-    pub(super) fn cut(&mut self) {
-        self.rent = 0;
+    /// Takes note that the view was sent as it stood, with what was appended.
+    pub(super) fn sent_uncut(&mut self, input: &PolicyInput<'_>) {
+        self.view = self.view.appended(messages(input), input.is_cold());
+    }
+
+    /// Takes note of a cut: the head alone was in the cache.
+    pub(super) fn sent_cut(&mut self, input: &PolicyInput<'_>, head: Millitokens) {
+        if input.occasion() == Occasion::Request {
+            self.view.add(messages(input).saturating_sub(self.last_offer.saved), head, input.is_cold());
+        }
+        self.removable = 0;
         self.cuts += 1;
     }
 
-    /// Waits for more rent where a cut turned out to find nothing.
+    /// Waits for more rent where a cut turned out to be of no use.
     pub(super) fn put_off(&mut self) {
-        self.rent = 0;
+        self.removable = 0;
     }
 
-    /// What the last request had in the cache if nothing changes.
-    pub(super) fn view_before(&self) -> Millitokens {
-        self.view_before
-    }
-
-    pub(super) fn account(&self) -> Account {
+    pub(super) fn account(&self, input: &PolicyInput<'_>) -> Account {
+        let economy = input.economy();
         Account {
-            requests: self.requests,
+            requests: self.everything.requests,
             cuts: self.cuts,
-            everything: worth(self.everything),
-            spent: worth(self.view),
+            everything: worth(self.everything.cost(economy, input.overhead())),
+            spent: worth(self.view.cost(economy, input.overhead())),
             removable: self.last_offer.saved,
-            rent: worth(self.rent_weighed),
-            rewrite: worth(self.price_weighed),
+            rent: worth(self.rent(economy)),
+            rewrite: worth(self.rewrite(economy)),
         }
     }
+}
+
+/// What is sent now besides system and tools.
+fn messages(input: &PolicyInput<'_>) -> Millitokens {
+    input.total().saturating_sub(input.overhead())
 }
 
 /// Money as so many input tokens.
@@ -209,45 +199,31 @@ mod tests {
         Millitokens::from_tokens(count)
     }
 
-    /// Grows by 500 tokens a request until a cut is due; everything but 10,000 tokens could leave.
-    fn requests_until_due(economy: &Economy) -> u32 {
-        let mut books = Books::default();
-        for total in (500..).step_by(500) {
-            let view = tokens(total);
-            books.request(economy, view, false);
-            books.weigh(economy, Offer { saved: tokens(total.saturating_sub(10_000)), rewritten: tokens(9_500) });
-            if books.is_due(economy, view) {
-                return books.requests;
-            }
-            books.sent(economy, books.view_before(), view);
-        }
-        0
+    #[test]
+    fn what_was_sent_before_is_read_and_the_rest_is_written() {
+        let mut flow = Flow::default();
+        flow.add(tokens(1_000), tokens(400), false);
+        assert_eq!((flow.read, flow.written, flow.cold), (0, 1_000_000, 1), "nothing is cached before the first");
+        flow.add(tokens(1_500), tokens(1_000), false);
+        flow.add(tokens(600), tokens(600), true);
+        assert_eq!((flow.read, flow.written, flow.cold), (1_000_000, 2_100_000, 2));
+        let economy = Economy { read: Factor::from_thousandths(100), write: Factor::ONE, ..Economy::default() };
+        assert_eq!(worth(flow.cost(&economy, tokens(50))), tokens(100 + 2_100 + 2 * 50 + 5));
     }
 
     #[test]
-    fn dearer_reads_bring_the_cut_forward() {
+    fn prices_come_in_at_the_end() {
+        let mut flow = Flow::default();
+        flow.add(tokens(1_000), Millitokens::ZERO, false);
+        flow.add(tokens(1_000), tokens(1_000), false);
         let of = |read| Economy { read: Factor::from_thousandths(read), ..Economy::default() };
-        let requests = [50, 100, 500].map(|read| requests_until_due(&of(read)));
-        assert!(requests[0] > requests[1] && requests[1] > requests[2], "{requests:?}");
-    }
-
-    #[test]
-    fn what_was_never_sent_is_not_part_of_the_price() {
-        let economy = Economy::default();
-        let mut books = Books::default();
-        books.request(&economy, tokens(10_000), false);
-        books.weigh(&economy, Offer { saved: tokens(5_000), rewritten: Millitokens::ZERO });
-        assert_eq!(books.account().rewrite, Millitokens::ZERO);
-        assert_eq!(books.account().rent, tokens(500));
+        assert_eq!(worth(flow.cost(&of(100), Millitokens::ZERO)), tokens(1_350));
+        assert_eq!(worth(flow.cost(&of(500), Millitokens::ZERO)), tokens(1_750));
     }
 
     #[test]
     fn a_small_saving_is_not_worth_a_free_cut() {
-        let economy = Economy::default();
-        let mut books = Books::default();
-        books.weigh(&economy, Offer { saved: tokens(100), rewritten: tokens(8_000) });
-        assert!(!books.is_worth_a_free_cut());
-        books.weigh(&economy, Offer { saved: tokens(2_000), rewritten: tokens(8_000) });
-        assert!(books.is_worth_a_free_cut());
+        assert!(!Offer { saved: tokens(100), rewritten: tokens(8_000) }.is_sizeable());
+        assert!(Offer { saved: tokens(2_000), rewritten: tokens(8_000) }.is_sizeable());
     }
 }

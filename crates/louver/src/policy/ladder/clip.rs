@@ -1,6 +1,6 @@
 //! Clipping a tool result so that what went wrong stays readable.
 
-use crate::recall::Address;
+use crate::address::Address;
 
 /// Words that make a line worth keeping wherever it stands.
 const TROUBLE: [&str; 6] = ["error", "fail", "panic", "exception", "traceback", "warning"];

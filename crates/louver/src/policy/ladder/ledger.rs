@@ -5,63 +5,88 @@
 //! numbers and hashes, and recent ones more often than old ones. So each name brings along the line in which it last
 //! stood, and lines are taken by what their names are worth per character. A name that still stands in the view needs
 //! no place here.
+//!
+//! The log keeps every text, so the ledger holds none: a name is a hash, a line is where it stands.
 
-use super::identifiers::{NameKind, names};
-use crate::edit::clip;
-use crate::recall::Address;
-use crate::speech::{Speaker, edits_file, speeches};
-use crate::wire::{Message, Part, PartKind};
-use serde_json::Value;
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
-use std::sync::Arc;
+use super::names::{NameKind, key, names_of_raw};
+use super::page::Candidates;
+use super::texts::{Line, Place, lines};
+use crate::json::{Cursor, Kind, text};
+use crate::policy::PolicyInput;
+use crate::speech::{Speaker, edits_file};
+use crate::wire::{Message, Part, PartKind, Role};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
+use std::ops::Range;
 
-/// What the ledger starts with.
-pub(super) const TITLE: &str = "[Conversation Ledger]";
-/// Characters of a line that are kept.
-const LINE_CHARS: usize = 400;
-/// Characters of a user's request that are kept.
-const REQUEST_CHARS: usize = 1_200;
 /// What a line and a name take besides their characters, as it is best taken into account when they are weighed.
 const LINE_COST: u64 = 16;
 const NAME_COST: u64 = 2;
-/// No name has fewer characters, so no more of them fit than this many go into the room there is.
-const SHORTEST: usize = 3;
-/// Commands that are remembered.
+/// Names that are remembered: once there are twice as many, those worth least are forgotten. A page shows a few hundred.
+const FACTS: usize = 8_192;
+/// Requests, paths and commands that are remembered, the newest.
+const REQUESTS: usize = 256;
+const PATHS: usize = 256;
 const COMMANDS: usize = 24;
-/// Names that are remembered; beyond, the oldest are forgotten.
-const FACTS: usize = 40_000;
 
 /// What is known of one name.
-#[derive(Clone, Debug)]
-struct Fact {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fact {
+    /// The message and the line in which it last stood.
+    pub(super) message: u32,
+    pub(super) place: Place,
+    name_len: u16,
     kind: NameKind,
-    /// The line in which it last stood.
-    line: Arc<str>,
-    message: usize,
     speaker: Speaker,
-    own_uses: u32,
+    own_uses: u8,
     /// Whether a file edit's arguments held it.
     is_edited: bool,
-    messages: u32,
+    messages: u8,
 }
 
 /// A command and what came of it.
 #[derive(Clone, Debug)]
-struct Command {
+pub(super) struct Command {
     id: String,
-    text: String,
-    outcome: &'static str,
+    pub(super) text: String,
+    pub(super) outcome: &'static str,
 }
 
 /// Everything that was folded so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
-    facts: HashMap<Box<str>, Fact>,
-    requests: Vec<(usize, String)>,
-    read: BTreeSet<String>,
-    written: BTreeSet<String>,
-    commands: VecDeque<Command>,
-    folded: Vec<std::ops::Range<usize>>,
+    facts: FxHashMap<u64, Fact>,
+    /// Message and part of what the user asked.
+    pub(super) requests: VecDeque<(usize, usize)>,
+    pub(super) read: Paths,
+    pub(super) written: Paths,
+    pub(super) commands: VecDeque<Command>,
+    pub(super) folded: Vec<Range<usize>>,
+}
+
+/// Paths, each once, the one named last at the end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Paths(VecDeque<String>);
+
+impl Paths {
+    fn note(&mut self, path: String) {
+        if let Some(position) = self.0.iter().rposition(|known| *known == path) {
+            self.0.remove(position);
+        }
+        self.0.push_back(path);
+        if self.0.len() > PATHS {
+            self.0.pop_front();
+        }
+    }
+
+    /// The newest first.
+    pub(super) fn newest(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().rev().map(String::as_str)
+    }
+
+    pub(super) fn contains(&self, path: &str) -> bool {
+        self.0.iter().any(|known| known == path)
+    }
 }
 
 impl Ledger {
@@ -72,12 +97,15 @@ impl Ledger {
             _ => self.folded.push(index..index + 1),
         }
         self.note_names(index, message);
-        for part in &message.shape().parts {
+        for (at, part) in message.shape().parts.iter().enumerate() {
             match part.kind {
                 PartKind::ToolCall => self.note_call(message, part),
                 PartKind::ToolResult => self.note_result(message, part),
                 PartKind::Text if is_request(message, part) => {
-                    self.requests.push((index, clip(message.text_of(part).trim(), REQUEST_CHARS)));
+                    self.requests.push_back((index, at));
+                    if self.requests.len() > REQUESTS {
+                        self.requests.pop_front();
+                    }
                 }
                 _ => {}
             }
@@ -86,33 +114,18 @@ impl Ledger {
 
     fn note_names(&mut self, index: usize, message: &Message) {
         let facts = &mut self.facts;
-        speeches(message, |speaker, part, text| {
-            let is_edit = part.kind == PartKind::ToolCall && edits_file(&message.name_of(part));
-            for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-                let mut kept: Option<Arc<str>> = None;
-                names(line, |kind, name| {
-                    let line = kept.get_or_insert_with(|| shortened(line).into());
-                    note_name(facts, Sighting { kind, name, line, message: index, speaker, is_edit });
-                });
-            }
-        });
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        lines(message, |line| names_of_raw(line.raw, |kind, name| note_name(facts, index, &line, kind, name)));
     }
 
     fn note_call(&mut self, message: &Message, part: &Part) {
-        let Ok(Value::Object(arguments)) = serde_json::from_str(&message.text_of(part)) else {
-            return;
-        };
-        let text_of = |keys: &[&str]| keys.iter().find_map(|key| arguments.get(*key)?.as_str()).map(str::to_owned);
-        let tool = message.name_of(part);
-        if let Some(path) = text_of(&["path", "file_path", "filename", "file", "absolute_path"]) {
-            if edits_file(&tool) {
-                self.written.insert(path)
-            } else {
-                self.read.insert(path)
-            };
+        let Arguments { path, command } = Arguments::of(message, part);
+        if let Some(path) = path {
+            let paths = if edits_file(&message.name_of(part)) { &mut self.written } else { &mut self.read };
+            paths.note(path);
         }
-        if let Some(command) = text_of(&["command", "cmd"]) {
-            let text = shortened(command.lines().next().unwrap_or_default()).to_owned();
+        if let Some(command) = command {
+            let text = super::page::shortened(command.lines().next().unwrap_or_default()).to_owned();
             self.commands.push_back(Command { id: message.id_of(part).into_owned(), text, outcome: "no result" });
             if self.commands.len() > COMMANDS {
                 self.commands.pop_front();
@@ -127,134 +140,99 @@ impl Ledger {
         }
     }
 
-    /// The ledger as text of at most so many characters. `age` says how many tokens ago a message was.
-    /// `lines_hundredths` is how much of it may be whole lines.
-    pub(super) fn write(
-        &mut self,
-        max_chars: usize,
-        lines_hundredths: usize,
-        standing: &Standing,
-        age: &impl Fn(usize) -> u64,
-    ) -> String {
-        self.forget();
-        let mut page = Page::new(max_chars);
-        page.line(TITLE);
-        page.line(&self.opening());
-        page.section(
-            "Requests:",
-            max_chars / 5,
-            self.requests.iter().rev().map(|(at, text)| format!("{} {text}", Address::of(*at).tag())),
-        );
-        page.section("Files written:", max_chars / 16, self.written.iter().cloned());
-        page.section(
-            "Commands:",
-            max_chars / 8,
-            self.commands.iter().rev().map(|c| format!("{} -> {}", c.text, c.outcome)),
-        );
-        let worth = |fact: &Fact| worth(fact, age(fact.message));
-        let most = max_chars / SHORTEST;
-        page.section("Lines:", max_chars / 100 * lines_hundredths, self.lines_by_worth(&worth, standing, most));
-        page.section("Files read:", max_chars / 16, self.read.difference(&self.written).cloned());
-        page.names("Names:", &self.names_by_worth(&worth, standing, most));
-        page.text
-    }
-
-    fn opening(&self) -> String {
-        let count: usize = self.folded.iter().map(ExactSizeIterator::len).sum();
-        let shown = Address::of_ranges(self.folded.iter().rev().take(8).cloned());
-        let tag = shown.as_ref().map(Address::tag).unwrap_or_default();
-        format!("{count} earlier messages are folded here: {tag}. What they said last about each name follows.")
-    }
-
-    /// The lines that names stand in, the worthiest per character first.
-    fn lines_by_worth(&self, worth: &impl Fn(&Fact) -> u64, standing: &Standing, most: usize) -> Vec<&str> {
-        let mut lines: HashMap<*const u8, (u64, &str)> = HashMap::with_capacity(self.facts.len());
-        for (_, fact) in self.facts.iter().filter(|(name, _)| !standing.contains(name)) {
-            lines.entry(fact.line.as_ptr()).or_insert((0, &fact.line)).0 += worth(fact);
-        }
-        by_density(lines.into_values().map(|(worth, line)| (worth / (line.len() as u64 + LINE_COST), line)), most)
-    }
-
-    fn names_by_worth(&self, worth: &impl Fn(&Fact) -> u64, standing: &Standing, most: usize) -> Vec<&str> {
-        let missing = self.facts.iter().filter(|(name, _)| !standing.contains(name));
-        by_density(missing.map(|(name, fact)| (worth(fact) / (name.len() as u64 + NAME_COST), &**name)), most)
-    }
-
-    /// Memory stays bounded however long the conversation gets.
-    fn forget(&mut self) {
-        if self.facts.len() <= FACTS {
+    /// Memory stays bounded however long the conversation gets. Amortised O(names taken in).
+    pub(super) fn forget(&mut self, input: &PolicyInput<'_>) {
+        if self.facts.len() <= 2 * FACTS {
             return;
         }
-        let mut messages: Vec<usize> = self.facts.values().map(|fact| fact.message).collect();
-        let (_, oldest_kept, _) = messages.select_nth_unstable(self.facts.len() - FACTS);
-        let oldest_kept = *oldest_kept;
-        self.facts.retain(|_, fact| fact.message > oldest_kept);
+        let weigh = |key: u64, fact: &Fact| (worth(fact, age(input, fact.message)), key);
+        let mut weighed: Vec<(u64, u64)> = self.facts.iter().map(|(key, fact)| weigh(*key, fact)).collect();
+        let (_, least, _) = weighed.select_nth_unstable_by(FACTS, |a, b| b.cmp(a));
+        let least = *least;
+        self.facts.retain(|key, fact| weigh(*key, fact) > least);
+    }
+
+    /// What could be written down, the worthiest per character first. `left` is what stays in the view.
+    pub(super) fn candidates<'a>(&'a self, input: &'a PolicyInput<'a>, left: &[Range<usize>]) -> Candidates<'a> {
+        let standing = standing(input, left);
+        let missing = self.facts.iter().filter(|(key, _)| !standing.contains(*key));
+        let missing: Vec<(u64, &Fact, u64)> =
+            missing.map(|(key, fact)| (*key, fact, worth(fact, age(input, fact.message)))).collect();
+        Candidates::new(self, input, lines_by_worth(&missing), names_by_worth(&missing))
     }
 }
 
-/// A name as it stands in a message.
-#[derive(Clone, Copy)]
-struct Sighting<'a> {
-    kind: NameKind,
-    name: &'a str,
-    line: &'a Arc<str>,
-    message: usize,
-    speaker: Speaker,
-    is_edit: bool,
+/// How many tokens ago a message was.
+fn age(input: &PolicyInput<'_>, message: u32) -> u64 {
+    input.logged(message as usize..input.log_len()).thousandths() / 1_000
 }
 
 /// The names in what stays in the view: nothing needs to be written down about them.
-#[derive(Debug, Default)]
-pub(super) struct Standing(HashSet<Box<str>>);
-
-impl Standing {
-    pub(super) fn note(&mut self, message: &Message) {
-        speeches(message, |_, _, text| {
-            for line in text.lines() {
-                names(line, |_, name| {
-                    if !self.0.contains(name) {
-                        self.0.insert(name.into());
-                    }
-                });
-            }
+fn standing(input: &PolicyInput<'_>, left: &[Range<usize>]) -> FxHashSet<u64> {
+    let mut standing = FxHashSet::default();
+    for index in left.iter().cloned().flatten() {
+        lines(input.message(index), |line| {
+            names_of_raw(line.raw, |_, name| {
+                standing.insert(key(name));
+            });
         });
     }
-
-    fn contains(&self, name: &str) -> bool {
-        self.0.contains(name)
-    }
+    standing
 }
 
-fn note_name(facts: &mut HashMap<Box<str>, Fact>, seen: Sighting<'_>) {
-    let Sighting { kind, name, line, message, speaker, is_edit } = seen;
-    let is_own = u32::from(speaker == Speaker::Own);
-    match facts.get_mut(name) {
-        Some(fact) => {
-            if fact.message != message || fact.messages == 0 {
-                fact.messages += 1;
-                fact.own_uses += is_own;
-            }
-            fact.is_edited |= is_edit;
-            (fact.line, fact.message, fact.speaker) = (Arc::clone(line), message, speaker);
-        }
-        None => {
-            let line = Arc::clone(line);
-            let fact = Fact { kind, line, message, speaker, own_uses: is_own, is_edited: is_edit, messages: 1 };
-            facts.insert(name.into(), fact);
-        }
+/// The lines that names stand in, the worthiest per character first. Integers and a total order: the same on every
+/// machine, whatever order the map had.
+fn lines_by_worth(missing: &[(u64, &Fact, u64)]) -> Vec<(usize, Place)> {
+    let mut lines: FxHashMap<(u32, Place), u64> = FxHashMap::default();
+    lines.reserve(missing.len());
+    for (_, fact, worth) in missing {
+        *lines.entry((fact.message, fact.place)).or_default() += worth;
     }
+    let weighed = lines.into_iter().map(|((message, place), worth)| {
+        let shown = place.len().min(super::page::LINE_CHARS) as u64;
+        (worth / (shown + LINE_COST), (message as usize, place))
+    });
+    by_density(weighed.collect(), super::page::MOST_LINES)
 }
 
-/// The densest first, as many as there can be room for. Integers and a total order: the same on every machine, whatever order the map had.
-fn by_density<'a>(weighed: impl Iterator<Item = (u64, &'a str)>, most: usize) -> Vec<&'a str> {
-    let order = |a: &(u64, &str), b: &(u64, &str)| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1));
-    let mut weighed: Vec<(u64, &str)> = weighed.collect();
+/// The names alone, the same way: each with the line it stands in.
+fn names_by_worth(missing: &[(u64, &Fact, u64)]) -> Vec<(u64, usize, Place)> {
+    let weigh = |(key, fact, worth): &(u64, &Fact, u64)| {
+        (worth / (u64::from(fact.name_len) + NAME_COST), (*key, fact.message as usize, fact.place))
+    };
+    by_density(missing.iter().map(weigh).collect(), super::page::MOST_NAMES)
+}
+
+/// The densest first, no more than there can be room for; of equals the newest.
+fn by_density<T: Copy + Ord>(mut weighed: Vec<(u64, T)>, most: usize) -> Vec<T> {
+    let order = |a: &(u64, T), b: &(u64, T)| b.cmp(a);
     if weighed.len() > most {
         weighed.select_nth_unstable_by(most, order);
         weighed.truncate(most);
     }
     weighed.sort_unstable_by(order);
-    weighed.into_iter().map(|(_, text)| text).collect()
+    weighed.into_iter().map(|(_, item)| item).collect()
+}
+
+fn note_name(facts: &mut FxHashMap<u64, Fact>, message: u32, line: &Line<'_>, kind: NameKind, name: &str) {
+    let is_own = u8::from(line.speaker == Speaker::Own);
+    let fresh = Fact {
+        message,
+        place: line.place,
+        name_len: u16::try_from(name.len()).unwrap_or(u16::MAX),
+        kind,
+        speaker: line.speaker,
+        own_uses: is_own,
+        is_edited: line.is_edit,
+        messages: 1,
+    };
+    let fact = facts.entry(key(name)).or_insert(fresh);
+    if fact.message != message {
+        fact.messages = fact.messages.saturating_add(1);
+        fact.own_uses = fact.own_uses.saturating_add(is_own);
+    }
+    fact.is_edited |= line.is_edit;
+    (fact.message, fact.place, fact.speaker) = (message, line.place, line.speaker);
 }
 
 /// How likely a name is referred to again, weighed as rare names are; the figures are shares seen in real agents' logs.
@@ -285,86 +263,51 @@ fn worth(fact: &Fact, age_tokens: u64) -> u64 {
 }
 
 fn is_request(message: &Message, part: &Part) -> bool {
-    message.shape().role == crate::wire::Role::User && !part.nested && !part.blank
+    message.shape().role == Role::User && !part.nested && !part.blank
 }
 
-/// The first characters of a line.
-fn shortened(line: &str) -> &str {
-    if line.len() <= LINE_CHARS {
-        return line;
-    }
-    line.char_indices().nth(LINE_CHARS).map_or(line, |(end, _)| &line[..end])
+/// The arguments of a call that a ledger tells of.
+#[derive(Debug, Default)]
+struct Arguments {
+    path: Option<String>,
+    command: Option<String>,
 }
 
-/// A text that fills up to its bound.
-struct Page {
-    text: String,
-    max_chars: usize,
-    written: HashSet<String>,
-}
-
-impl Page {
-    fn new(max_chars: usize) -> Self {
-        Self { text: String::with_capacity(max_chars), max_chars, written: HashSet::new() }
+impl Arguments {
+    /// O(the arguments); nothing of what is no JSON.
+    fn of(message: &Message, part: &Part) -> Self {
+        let value = part.text.of(message.raw());
+        let decoded = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).map(text::decode);
+        Self::read(decoded.as_deref().unwrap_or(value)).unwrap_or_default()
     }
 
-    fn line(&mut self, line: &str) {
-        if !self.text.is_empty() {
-            self.text.push('\n');
+    fn read(json: &str) -> Option<Self> {
+        const PATHS: [&str; 5] = ["path", "file_path", "filename", "file", "absolute_path"];
+        const COMMANDS: [&str; 2] = ["command", "cmd"];
+        let rank = |names: &[&str], key: &str| names.iter().position(|name| *name == key);
+        let (mut path, mut command) = (None, None);
+        let mut cursor = Cursor::new(json);
+        if cursor.kind().ok()? != Kind::Object {
+            return None;
         }
-        self.text.push_str(line);
-    }
-
-    fn room(&self) -> usize {
-        self.max_chars.saturating_sub(self.text.len())
-    }
-
-    /// A heading and as many entries as fit its share; an entry that stands on the page already is not written again.
-    fn section<T: AsRef<str>>(&mut self, heading: &str, share: usize, entries: impl IntoIterator<Item = T>) {
-        let mut room = share.min(self.room().saturating_sub(heading.len() + 1));
-        let mut is_open = false;
-        for entry in entries {
-            let entry = entry.as_ref();
-            if room < 16 {
-                break;
+        let passed = cursor.object(|key, cursor| {
+            let found = [(rank(&PATHS, key), &mut path), (rank(&COMMANDS, key), &mut command)];
+            let wanted = found.into_iter().find_map(|(rank, slot)| Some((rank?, slot)));
+            match (cursor.kind()?, wanted) {
+                (Kind::String, Some((rank, slot))) => better(slot, rank, cursor.text()?.into_owned()),
+                _ => drop(cursor.skip()?),
             }
-            if entry.len() >= room || !self.written.insert(entry.to_owned()) {
-                continue;
-            }
-            if !is_open {
-                self.line(heading);
-                is_open = true;
-            }
-            room -= entry.len() + 1;
-            self.line(entry);
-        }
-    }
-
-    /// What room is left is filled with bare names that do not stand on the page yet.
-    fn names(&mut self, heading: &str, all: &[&str]) {
-        if self.room() < 64 {
-            return;
-        }
-        let page = self.text.clone();
-        let mut standing = HashSet::new();
-        page.lines().for_each(|line| {
-            names(line, |_, name| {
-                standing.insert(name);
-            })
+            Ok(())
         });
-        let mut missing = all.iter().filter(|name| !standing.contains(**name)).peekable();
-        if missing.peek().is_none() {
-            return;
-        }
-        self.line(heading);
-        for name in missing {
-            if name.len() + 1 < self.room() {
-                self.text.push(' ');
-                self.text.push_str(name);
-            }
-            if self.room() < 8 {
-                break;
-            }
-        }
+        passed.ok()?;
+        let text = |found: Option<(usize, String)>| found.map(|(_, text)| text);
+        Some(Self { path: text(path), command: text(command) })
+    }
+}
+
+/// Keeps the text whose key stands first in its list.
+fn better(slot: &mut Option<(usize, String)>, rank: usize, text: String) {
+    if slot.as_ref().is_none_or(|(known, _)| rank <= *known) {
+        *slot = Some((rank, text));
     }
 }

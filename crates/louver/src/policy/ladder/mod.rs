@@ -1,249 +1,333 @@
 //! The cheapest legal window that keeps what matters.
 //!
-//! `ladder` edits in batches, when the rent on what could leave has reached the price of rewriting what stays, and loses
-//! the least valuable bytes first. Rungs, least loss first, each climbed only as far as needed: tool results that
-//! stand again later, oversized ones, old ones, old media and thinking, and at last the oldest units, which are folded
-//! into a ledger. Instructions, the first task, the latest request and the recent tail are pinned.
+//! `ladder` cuts when the rent on what could leave has reached the price of rewriting what stays, and loses the least
+//! valuable bytes first: everything between the head and the recent tail is folded into a ledger; where that does not
+//! fit, the oldest of the tail follows; then oversized results are clipped. Instructions and everything else before the
+//! model's first answer, the latest request and pinned texts stay in any case.
 
+mod books;
 mod clip;
 mod config;
-mod economy;
-mod identifiers;
 mod ledger;
-mod rungs;
-mod stub;
+mod names;
+mod page;
+mod texts;
 
-pub use config::{LadderConfig, Rung, UnknownRung};
-pub use economy::{Account, Economy};
+pub use books::Account;
+pub use config::{LadderConfig, LadderRow};
 
-use super::draft::Draft;
-use super::{Policy, Settings, SettingsError};
+use super::{Occasion, PlanBuilder, Policy, PolicyInput};
 use crate::budget::Budget;
-use crate::plan::{Bound, Overflow, Plan, Trigger};
-use crate::sight::Sight;
-use crate::tokens::{Factor, Millitokens};
-use crate::unit::Unit;
-use crate::wire::Role;
+use crate::edit::{Change, Edit};
+use crate::plan::{Bound, Memory, Overflow, Pins, Plan, Trigger};
+use crate::tokens::Millitokens;
+use crate::wire::{Part, PartKind};
+use books::{Books, Offer};
+use clip::clipped;
 use config::Marks;
-use economy::{Books, Offer};
 use ledger::Ledger;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// About how many characters a token has, where a bound in tokens is first read as characters.
+const CHARS_PER_TOKEN: u64 = 4;
 
 /// The policy `ladder`.
 #[derive(Debug)]
-struct Ladder {
+pub(super) struct Ladder {
     config: LadderConfig,
-    marks: Marks,
-    /// Whether a model's summary is wanted beside the ledger.
-    summarizes: bool,
-    economy: Economy,
-    budget: Budget,
+}
+
+/// What it remembers from request to request. Cloning is O(1): the ledger is shared until it changes.
+#[derive(Clone, Debug, Default)]
+struct State {
     books: Books,
-    ledger: Ledger,
-    sums: Sums,
-    /// Where the pinned head ends: behind the first request.
-    head_end: usize,
-    is_head_closed: bool,
-    /// The first message of the recent tail.
+    ledger: Arc<Ledger>,
+    /// How much of the log it has seen.
+    seen: usize,
+    /// The first message of the recent tail, and what the tail holds, no message counting more than its share.
     tail_start: usize,
-    latest_request: Option<usize>,
-}
-
-/// Running sums over the log as it came in, in thousandths of tokens: what stood before each message, and in all.
-#[derive(Debug)]
-struct Sums {
-    whole: Vec<u64>,
-    /// Each message counted only up to what one may contribute to the tail.
-    capped: Vec<u64>,
-    /// Each message as it would be with its results cleared.
-    cleared: Vec<u64>,
-}
-
-impl Sums {
-    fn new() -> Self {
-        Self { whole: vec![0], capped: vec![0], cleared: vec![0] }
-    }
-
-    fn len(&self) -> usize {
-        self.whole.len() - 1
-    }
-
-    fn push(&mut self, amount: u64, cap: u64, cleared: u64) {
-        let append = |sums: &mut Vec<u64>, next: u64| sums.push(sums.last().copied().unwrap_or_default() + next);
-        append(&mut self.whole, amount);
-        append(&mut self.capped, amount.min(cap));
-        append(&mut self.cleared, cleared);
-    }
-}
-
-/// The row `ladder`.
-pub(super) fn build(settings: &Settings) -> Result<Box<dyn Policy>, SettingsError> {
-    Ladder::boxed("ladder", Marks::DEFAULT, settings)
-}
-
-/// The row `ladder-lean`.
-pub(super) fn build_lean(settings: &Settings) -> Result<Box<dyn Policy>, SettingsError> {
-    Ladder::boxed("ladder-lean", Marks::LEAN, settings)
-}
-
-/// The row `ladder-careful`.
-pub(super) fn build_careful(settings: &Settings) -> Result<Box<dyn Policy>, SettingsError> {
-    Ladder::boxed("ladder-careful", Marks::CAREFUL, settings)
+    tail_held: Millitokens,
 }
 
 impl Policy for Ladder {
+    fn name(&self) -> &str {
+        self.config.name()
+    }
+
     fn bound(&self) -> Bound {
         Bound::Tokens
     }
 
-    fn plan(&mut self, sight: &Sight<'_>) -> Result<Plan, Overflow> {
-        let arrived = self.sums.len();
-        self.look_at_new(sight);
-        self.books.request(&self.economy, sight.log_total(), sight.is_cold());
-        let mut draft = Draft::new(Plan::nothing(), sight, sight.total(), Factor::ONE, self.budget);
-        self.shrink_arrivals(&mut draft, arrived);
-        let offer = self.offer(sight, arrived);
-        self.books.weigh(&self.economy, offer);
-        let Some(trigger) = self.trigger(sight) else {
-            self.books.sent(&self.economy, self.books.view_before(), draft.total());
-            return Ok(draft.plan);
-        };
-        draft.plan.trigger = Some(trigger);
-        self.climb(&mut draft);
-        let mut plan = draft.finish()?;
-        if plan.keeps_everything() {
-            self.books.put_off();
-            self.books.sent(&self.economy, self.books.view_before(), sight.total());
-            return Ok(Plan { trigger: None, ..plan });
-        }
-        plan.condense = (self.summarizes && !plan.evict.is_empty()).then(|| plan.evict.clone());
-        self.books.cut();
-        let cached = if sight.is_cold() { Millitokens::ZERO } else { sight.overhead() + self.head_amount(sight) };
-        self.books.sent(&self.economy, cached, sight.total().saturating_sub(offer.saved));
-        Ok(plan)
+    fn pins(&self, input: &PolicyInput<'_>) -> Pins {
+        let recent = input.budget().map(|budget| State::of(input).with_tail(input, self.config.marks(budget)));
+        let recent_start = recent.map_or(0, |state| state.tail_start);
+        Pins { others: self.pinned(input), recent_start, ..Pins::head(head_end(input)) }
     }
 
-    fn account(&self) -> Option<Account> {
-        Some(self.books.account())
+    fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
+        let Some(budget) = input.budget() else {
+            return Ok(Plan::nothing());
+        };
+        let marks = self.config.marks(budget);
+        let mut state = self.at_request(input, marks);
+        let arrivals = self.shrunk_arrivals(input);
+        match self.trigger(input, &state, marks, budget) {
+            Some(trigger) => match self.cut(input, &mut state, trigger, arrivals.clone(), budget)? {
+                Some(plan) => Ok(Plan { memory: Memory::new(state), ..plan }),
+                None => Ok(uncut(input, state, arrivals, Some(trigger))),
+            },
+            None => Ok(uncut(input, state, arrivals, None)),
+        }
+    }
+
+    fn remember(&self, input: &PolicyInput<'_>, evicted: &[Range<usize>], trigger: Option<Trigger>) -> Memory {
+        let Some(budget) = input.budget() else {
+            return Memory::default();
+        };
+        let marks = self.config.marks(budget);
+        let mut state = self.at_request(input, marks);
+        match (evicted.is_empty(), trigger) {
+            (true, trigger) => state.take_uncut(input, trigger),
+            (false, _) => state.take_cut(input, evicted, marks),
+        }
+        Memory::new(state)
+    }
+
+    fn account(&self, input: &PolicyInput<'_>) -> Option<Account> {
+        let state = input.memory().get::<State>();
+        Some(state.map_or(Account::default(), |state| state.books.account(input)))
+    }
+}
+
+impl State {
+    fn of(input: &PolicyInput<'_>) -> Self {
+        input.memory().get::<Self>().cloned().unwrap_or_default()
+    }
+
+    /// Lets the tail start at the newest unit behind which it would not hold enough. O(new messages), amortised.
+    fn with_tail(mut self, input: &PolicyInput<'_>, marks: Marks) -> Self {
+        let new = self.seen.max(self.tail_start)..input.log_len();
+        self.tail_held += new.map(|index| marks.of_tail(input, index)).sum();
+        self.seen = input.log_len();
+        let keep = Millitokens::from_tokens(marks.keep_recent_tokens);
+        let mut position = input.units().partition_point(|unit| unit.range.end <= self.tail_start);
+        while let Some(unit) = input.units().get(position) {
+            let passed = unit.range.clone().filter(|index| *index >= self.tail_start);
+            let behind = self.tail_held.saturating_sub(passed.map(|index| marks.of_tail(input, index)).sum());
+            if behind < keep {
+                self.tail_start = unit.range.start;
+                break;
+            }
+            (self.tail_start, self.tail_held) = (unit.range.end, behind);
+            position += 1;
+        }
+        self
+    }
+
+    /// Takes note that everything was sent as it stood. A cut that was tried and found to be of no use waits for more
+    /// rent.
+    fn take_uncut(&mut self, input: &PolicyInput<'_>, tried: Option<Trigger>) {
+        if tried.is_some() {
+            self.books.put_off();
+        }
+        if input.occasion() == Occasion::Request {
+            self.books.sent_uncut(input);
+        }
+    }
+
+    /// Takes note of a cut that takes these messages away.
+    fn take_cut(&mut self, input: &PolicyInput<'_>, evicted: &[Range<usize>], marks: Marks) {
+        self.books.sent_cut(input, input.logged(0..head_end(input)));
+        let of_tail = evicted.iter().cloned().flatten().filter(|index| *index >= self.tail_start);
+        let gone = of_tail.map(|index| marks.of_tail(input, index)).sum();
+        self.tail_held = self.tail_held.saturating_sub(gone);
+        let ledger = Arc::make_mut(&mut self.ledger);
+        for index in evicted.iter().cloned().flatten() {
+            ledger.fold(index, input.original(index));
+        }
+        ledger.forget(input);
     }
 }
 
 impl Ladder {
-    fn boxed(name: &'static str, marks: Marks, settings: &Settings) -> Result<Box<dyn Policy>, SettingsError> {
-        let budget = settings.budget.ok_or(SettingsError::NoBudget(name))?;
-        Ok(Box::new(Self {
-            config: settings.ladder.clone(),
-            marks: marks.with(&settings.ladder, budget),
-            summarizes: settings.messages.summarize_on_trim,
-            economy: settings.economy.clone(),
-            budget,
-            books: Books::default(),
-            ledger: Ledger::default(),
-            sums: Sums::new(),
-            head_end: 0,
-            is_head_closed: false,
-            tail_start: 0,
-            latest_request: None,
-        }))
+    pub(super) fn new(config: LadderConfig) -> Self {
+        Self { config }
+    }
+
+    /// What it knows at this request, before anything is decided. O(new messages).
+    fn at_request(&self, input: &PolicyInput<'_>, marks: Marks) -> State {
+        let mut state = State::of(input).with_tail(input, marks);
+        if input.occasion() == Occasion::Request {
+            state.books.request(input, self.offer(input, &state, marks));
+        }
+        state
     }
 
     /// Why a cut is to be made now, if one is.
-    fn trigger(&self, sight: &Sight<'_>) -> Option<Trigger> {
-        if sight.is_cold() && self.books.is_worth_a_free_cut() {
+    fn trigger(&self, input: &PolicyInput<'_>, state: &State, marks: Marks, budget: Budget) -> Option<Trigger> {
+        let may_choose = input.occasion() == Occasion::Request;
+        let offer = self.offer(input, state, marks);
+        if may_choose && input.is_cold() && offer.is_sizeable() {
             return Some(Trigger::ColdCache);
         }
-        if self.books.is_due(&self.economy, sight.total()) {
+        if may_choose && state.books.is_due(input) {
             return Some(Trigger::PaysOff);
         }
-        self.is_forced(sight).then_some(Trigger::TokenLimit)
-    }
-
-    /// O(new messages).
-    fn look_at_new(&mut self, sight: &Sight<'_>) {
-        let cap = Millitokens::from_tokens(self.marks.most_of_tail()).thousandths();
-        for index in self.sums.len()..sight.log_len() {
-            let amount = sight.amount(index..index + 1);
-            self.sums.push(amount.thousandths(), cap, rungs::cleared_amount(sight, index).thousandths());
-            let shape = sight.message(index).shape();
-            if shape.is_request() {
-                self.latest_request = Some(index);
-            }
-            if !self.is_head_closed {
-                let is_instruction = matches!(shape.role, Role::System | Role::Developer);
-                self.is_head_closed = !is_instruction;
-                self.head_end = index + 1;
-            }
+        if budget.is_exceeded_by(input.tokens(input.total())) {
+            return Some(Trigger::TokenLimit);
         }
-        self.move_tail(sight);
-    }
-
-    /// Lets the tail start at the newest unit behind which it still holds enough.
-    fn move_tail(&mut self, sight: &Sight<'_>) {
-        let keep = Millitokens::from_tokens(self.marks.keep_recent_tokens).thousandths();
-        let sums = &self.sums.capped;
-        let end = sums[sight.log_len()];
-        let mut position = sight.units().partition_point(|unit| unit.range.end <= self.tail_start);
-        while let Some(unit) = sight.units().get(position)
-            && end - sums[unit.range.end] >= keep
-        {
-            position += 1;
-        }
-        if let Some(unit) = sight.units().get(position) {
-            self.tail_start = unit.range.start;
-        }
-    }
-
-    /// The units between head and tail that may be touched.
-    fn middle<'a>(&self, sight: &Sight<'a>) -> Vec<&'a Unit> {
-        let units = sight.units();
-        let start = units.partition_point(|unit| unit.range.start < self.head_end);
-        let end = units.partition_point(|unit| unit.range.start < self.tail_start);
-        let is_free = |unit: &&Unit| unit.owner.is_none() && !self.is_pinned(sight, unit);
-        units.range(start..end.max(start)).filter(is_free).collect()
-    }
-
-    fn is_pinned(&self, sight: &Sight<'_>, unit: &Unit) -> bool {
-        let holds =
-            |index: usize| self.config.pin.iter().any(|text| sight.message(index).raw().contains(text.as_str()));
-        self.latest_request.is_some_and(|index| unit.range.contains(&index)) || unit.range.clone().any(holds)
+        (may_choose && is_over_price_step(input, offer)).then_some(Trigger::PriceStep)
     }
 
     /// What a cut would save and what it would rewrite. O(1).
-    fn offer(&self, sight: &Sight<'_>, arrived: usize) -> Offer {
-        let end = sight.log_len();
-        let start = self.tail_start.max(self.head_end).min(end);
-        let whole = &self.sums.whole;
-        let tail = Millitokens::new(whole[end] - whole[start]);
-        let head = self.head_amount(sight);
-        let middle = sight.total().saturating_sub(sight.overhead()).saturating_sub(head).saturating_sub(tail);
-        let left = self.left_of(sight, middle, start);
+    fn offer(&self, input: &PolicyInput<'_>, state: &State, marks: Marks) -> Offer {
+        let end = input.log_len();
+        let start = state.tail_start.max(head_end(input)).min(end);
+        let tail = input.logged(start..end);
+        let head = input.logged(0..head_end(input).min(end));
+        let middle = input.total().saturating_sub(input.overhead()).saturating_sub(head).saturating_sub(tail);
+        let left = expected_ledger(input, middle, marks);
         // What was never sent has to be written either way.
-        let new = Millitokens::new(whole[end] - whole[arrived.clamp(start, end)]);
+        let seen = input.memory().get::<State>().map_or(0, |state| state.seen);
+        let new = input.logged(seen.clamp(start, end)..end);
         Offer { saved: middle.saturating_sub(left), rewritten: (tail + left).saturating_sub(new) }
     }
 
-    /// About what a cut leaves of the middle, in which the ledger of the last cut stands already.
-    fn left_of(&self, sight: &Sight<'_>, middle: Millitokens, tail_start: usize) -> Millitokens {
-        let head_end = self.head_end.min(tail_start);
-        let cleared = Millitokens::new(self.sums.cleared[tail_start] - self.sums.cleared[head_end]).min(middle);
-        if !self.config.rungs.contains(&Rung::Folded) {
-            return cleared;
+    /// Folds what stands between head and tail into the ledger, and more where that is not enough. `None` where a cut
+    /// that nothing forces would make nothing smaller, or a price step cannot be kept below.
+    fn cut(
+        &self,
+        input: &PolicyInput<'_>,
+        state: &mut State,
+        trigger: Trigger,
+        arrivals: Vec<Edit>,
+        budget: Budget,
+    ) -> Result<Option<Plan>, Overflow> {
+        let is_over = input.is_over();
+        let marks = self.config.marks(budget);
+        let mut builder = self.builder(input, trigger, arrivals);
+        builder.evict_unseen();
+        let tail_start = state.tail_start;
+        builder.evict_where(|unit| unit.range.start < tail_start);
+        if is_over {
+            let ledger = input.tokens(input.ledger_amount());
+            builder.evict_down_to(budget.allowed_tokens() - marks.ledger_tokens + ledger);
         }
-        let before = sight.ledger_amount();
-        let folded = middle.saturating_sub(before);
-        let ledger = before.max(Millitokens::new(folded.thousandths() / 3));
-        let ledger = ledger.min(Millitokens::from_tokens(self.marks.ledger_tokens).max(before));
-        ledger + cleared.min(Millitokens::from_tokens(self.marks.target_tokens))
+        let evicted = builder.evicted();
+        let mut cut = state.clone();
+        if !evicted.is_empty() {
+            cut.take_cut(input, &evicted, marks);
+            self.write_ledger(input, &mut builder, &cut, budget);
+        }
+        if !is_over && (evicted.is_empty() || !is_useful(input, &builder, trigger)) {
+            return Ok(None);
+        }
+        let mut plan = builder.finish()?;
+        if plan.evict.len() > evicted.len() {
+            // The last resort took more: the next ledger tells of it.
+            cut = state.clone();
+            cut.take_cut(input, &plan.evict, marks);
+        }
+        plan.condense = (self.config.summarize_on_trim && !plan.evict.is_empty()).then(|| plan.evict.clone());
+        *state = cut;
+        Ok(Some(plan))
     }
 
-    fn head_amount(&self, sight: &Sight<'_>) -> Millitokens {
-        sight.amount(0..self.head_end.min(sight.log_len()))
+    fn builder<'a>(&self, input: &'a PolicyInput<'a>, trigger: Trigger, arrivals: Vec<Edit>) -> PlanBuilder<'a> {
+        let pins = Pins { others: self.pinned(input), ..Pins::head(head_end(input)) };
+        let mut builder = input.builder(&pins);
+        for edits in arrivals.chunk_by(|a, b| a.index == b.index) {
+            builder.edit(edits[0].index, edits);
+        }
+        let plan = builder.plan_mut();
+        (plan.trigger, plan.head_end) = (Some(trigger), pins.head_end);
+        builder
     }
 
-    /// Over the window, or over the last price cliff that can be kept below.
-    fn is_forced(&self, sight: &Sight<'_>) -> bool {
-        let now = sight.tokens(sight.total());
-        let least = sight.tokens(sight.overhead() + self.head_amount(sight)) + 2 * self.marks.keep_recent_tokens;
-        let is_over_cliff = self.economy.cliffs.iter().any(|cliff| now > *cliff && least < *cliff);
-        self.budget.is_exceeded_by(now) || is_over_cliff
+    /// Writes the ledger as large as it may be and as there is room for.
+    fn write_ledger(&self, input: &PolicyInput<'_>, builder: &mut PlanBuilder<'_>, state: &State, budget: Budget) {
+        builder.put_ledger(String::new());
+        let folded = builder.evicted().iter().map(|range| input.logged(range.clone())).sum::<Millitokens>();
+        let wanted = input.ledger_amount().ceil_tokens().max(folded.ceil_tokens() / 3);
+        let bound = self.config.marks(budget).ledger_tokens.min(wanted);
+        // A ledger may need a marker on either side.
+        let room = budget.allowed_tokens().saturating_sub(input.tokens(builder.total() + input.marker + input.marker));
+        let left: Vec<Range<usize>> = builder.units().map(|(unit, _)| unit.range.clone()).collect();
+        let candidates = state.ledger.candidates(input, &left);
+        let count = |text: &str| input.tokens(input.count_text(text));
+        builder.put_ledger(candidates.page_within(bound.min(room), self.config.lines_percent, count));
     }
+
+    /// The latest request and the messages that hold a pinned text.
+    fn pinned(&self, input: &PolicyInput<'_>) -> Vec<usize> {
+        let holds = |index: &usize| {
+            let raw = input.original(*index).raw();
+            self.config.pin.iter().any(|text| raw.contains(text.as_str()))
+        };
+        let in_view = input.units().iter().filter(|_| !self.config.pin.is_empty());
+        let mut pinned: Vec<usize> = in_view.flat_map(|unit| unit.range.clone()).filter(holds).collect();
+        pinned.extend(input.latest_request());
+        pinned.sort_unstable();
+        pinned
+    }
+
+    /// Clips new tool results before they are sent for the first time: that costs no cache.
+    fn shrunk_arrivals(&self, input: &PolicyInput<'_>) -> Vec<Edit> {
+        let limit = self.config.shrink_on_arrival_tokens.saturating_mul(CHARS_PER_TOKEN);
+        let limit_chars = u32::try_from(limit).unwrap_or(u32::MAX);
+        if limit == 0 || input.occasion() != Occasion::Request {
+            return Vec::new();
+        }
+        let seen = input.memory().get::<State>().map_or(0, |state| state.seen);
+        let new = (seen..input.log_len()).filter(|index| input.is_in_view(*index));
+        new.flat_map(|index| shrunk(input, index, limit_chars)).collect()
+    }
+}
+
+/// The edits that clip the oversized results of a message.
+fn shrunk(input: &PolicyInput<'_>, index: usize, limit_chars: u32) -> Vec<Edit> {
+    let message = input.message(index);
+    let is_output = |part: &Part| part.kind == PartKind::ToolResult || (part.nested && part.kind == PartKind::Text);
+    let parts = message.shape().parts.iter().enumerate();
+    let oversized = parts.filter(|(_, part)| is_output(part) && part.chars > limit_chars);
+    let edit = |(part, shape)| {
+        let text = clipped(index, &message.text_of(shape), limit_chars as usize / 2);
+        Edit { index, part, change: Change::Stub(text) }
+    };
+    oversized.map(edit).collect()
+}
+
+/// Nothing leaves, and what arrived is sent.
+fn uncut(input: &PolicyInput<'_>, mut state: State, arrivals: Vec<Edit>, trigger: Option<Trigger>) -> Plan {
+    state.take_uncut(input, trigger);
+    Plan { trigger, edits: arrivals, ..Plan::remembering(Memory::new(state)) }
+}
+
+/// The head is everything before the model's first answer.
+fn head_end(input: &PolicyInput<'_>) -> usize {
+    input.first_answer().unwrap_or(input.log_len())
+}
+
+/// About what a cut leaves of the middle, in which the ledger of the last cut stands already.
+fn expected_ledger(input: &PolicyInput<'_>, middle: Millitokens, marks: Marks) -> Millitokens {
+    let before = input.ledger_amount();
+    let folded = middle.saturating_sub(before);
+    let ledger = before.max(Millitokens::new(folded.thousandths() / 3));
+    ledger.min(Millitokens::from_tokens(marks.ledger_tokens).max(before))
+}
+
+/// Whether the request is above a price step that a cut brings it below.
+fn is_over_price_step(input: &PolicyInput<'_>, offer: Offer) -> bool {
+    let now = input.tokens(input.total());
+    let after = input.tokens(input.total().saturating_sub(offer.saved));
+    input.economy().price_steps.iter().any(|step| now > *step && after <= *step)
+}
+
+/// Whether a cut that nothing forces makes the view smaller, and one for a price step gets below it.
+fn is_useful(input: &PolicyInput<'_>, builder: &PlanBuilder<'_>, trigger: Trigger) -> bool {
+    let (before, after) = (input.tokens(input.total()), builder.tokens());
+    let gets_below = |step: &u64| before > *step && after <= *step;
+    let is_below = trigger != Trigger::PriceStep || input.economy().price_steps.iter().any(gets_below);
+    after < before && is_below
 }

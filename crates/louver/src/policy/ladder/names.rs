@@ -1,5 +1,8 @@
 //! The names in a line: addresses, paths, dotted, snake-case and camel-case names, hashes, larger numbers.
 
+use crate::json::text;
+use xxhash_rust::xxh3::xxh3_64;
+
 /// What a name looks like; some kinds are referred to again far more often than others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameKind {
@@ -36,6 +39,26 @@ pub(super) fn names<'a>(line: &'a str, mut each: impl FnMut(NameKind, &'a str)) 
             }
         };
     }
+}
+
+/// Calls `each` with every name of a line whose escapes are still written as in JSON. O(line).
+pub(super) fn names_of_raw(line: &str, mut each: impl FnMut(NameKind, &str)) {
+    let bytes = line.as_bytes();
+    let mut start = 0;
+    while let Some(escape) = memchr::memchr(b'\\', &bytes[start..]).map(|offset| start + offset) {
+        if matches!(bytes.get(escape + 1), Some(b'u' | b'/')) {
+            // What it stands for may be part of a name.
+            return names(&text::decode(&line[start..]), |kind, name| each(kind, name));
+        }
+        names(&line[start..escape], &mut each);
+        start = (escape + 2).min(bytes.len());
+    }
+    names(&line[start..], each);
+}
+
+/// What a name is known by: the same on every machine.
+pub(super) fn key(name: &str) -> u64 {
+    xxh3_64(name.as_bytes())
 }
 
 /// Where a word ends that cannot be a name, which most words of a text are: nothing but small letters behind the first,
@@ -172,6 +195,14 @@ mod tests {
         assert_eq!(found("call os.path.join(x) and os"), ["os.path.join"]);
         assert_eq!(found("set max_output_tokens = parseBody"), ["max_output_tokens", "parseBody"]);
         assert_eq!(found("commit 0dc22f6 at line 1234 of 99"), ["0dc22f6", "1234"]);
+    }
+
+    #[test]
+    fn escapes_part_names_unless_they_stand_for_a_piece_of_one() {
+        let raw = r#"\tself.value = \"a_b\"\\n src\/lib.rs caf\u00e9_bar"#;
+        let mut all = Vec::new();
+        super::names_of_raw(raw, |_, name| all.push(name.to_owned()));
+        assert_eq!(all, ["self.value", "a_b", "src/lib.rs", "café_bar"]);
     }
 
     #[test]

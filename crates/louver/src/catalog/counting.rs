@@ -1,0 +1,77 @@
+//! The counter for a model.
+
+use super::model::Model;
+use crate::tokens::{Bpe, Chars4, Counter, CounterChoice, Encoding, Estimate, ImageFormula, Tokenizer};
+use std::sync::Arc;
+
+impl CounterChoice {
+    /// The counter for `model`.
+    ///
+    /// `Auto` takes tokenizer and image formula from the model, and is `chars4` without one.
+    /// A counter chosen by name counts the same for every model; images then by the length
+    /// of their data.
+    ///
+    /// ```
+    /// use louver::catalog::Catalog;
+    /// use louver::tokens::CounterChoice;
+    ///
+    /// let found = Catalog::builtin().find("claude-opus-5-5").expect("a known model");
+    /// let counter = CounterChoice::Auto.resolve(Some(&found.model));
+    /// assert_eq!(counter.name(), "claude-4.7 (estimate)");
+    /// assert_eq!(CounterChoice::Auto.resolve(None).name(), "chars4");
+    /// assert_eq!(CounterChoice::Cl100k.resolve(Some(&found.model)).name(), "cl100k");
+    /// ```
+    #[must_use]
+    pub fn resolve(self, model: Option<&Model>) -> Arc<dyn Counter> {
+        match (self, model) {
+            (Self::Chars4, _) | (Self::Auto, None) => Arc::new(Chars4),
+            (Self::O200k, _) => Arc::new(Bpe::new(Encoding::O200k, ImageFormula::DataLength)),
+            (Self::Cl100k, _) => Arc::new(Bpe::new(Encoding::Cl100k, ImageFormula::DataLength)),
+            (Self::Auto, Some(model)) => for_model(model),
+        }
+    }
+}
+
+fn for_model(model: &Model) -> Arc<dyn Counter> {
+    let image = model.traits.image;
+    match model.traits.tokenizer {
+        Tokenizer::O200k => Arc::new(Bpe::new(Encoding::O200k, image)),
+        Tokenizer::Cl100k => Arc::new(Bpe::new(Encoding::Cl100k, image)),
+        Tokenizer::Claude3 => Arc::new(Estimate::claude_3(image)),
+        Tokenizer::Claude47 => Arc::new(Estimate::claude_4_7(image)),
+        Tokenizer::Gemini => Arc::new(Estimate::gemini(image)),
+        Tokenizer::Other => Arc::new(Estimate::other(image)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Catalog;
+    use crate::tokens::Image;
+
+    #[test]
+    fn auto_follows_the_model_and_names_do_not() {
+        let name_for = |choice: CounterChoice, model: &str| {
+            let found = Catalog::builtin().find(model).unwrap();
+            choice.resolve(Some(&found.model)).name().to_owned()
+        };
+        let auto = |model| name_for(CounterChoice::Auto, model);
+        assert_eq!(auto("gpt-4"), "cl100k");
+        assert_eq!(auto("gpt-5.6-sol"), "o200k");
+        assert_eq!(auto("claude-sonnet-4-5"), "claude-3 (estimate)");
+        assert_eq!(auto("claude-sonnet-5"), "claude-4.7 (estimate)");
+        assert_eq!(auto("gemini-2.5-pro"), "gemini (estimate)");
+        assert_eq!(auto("deepseek-chat"), "other (estimate)");
+        assert_eq!(name_for(CounterChoice::Chars4, "gpt-4"), "chars4");
+    }
+
+    #[test]
+    fn only_auto_counts_images_by_pixels() {
+        let found = Catalog::builtin().find("gpt-4o").unwrap();
+        let low = Image { detail: Some(crate::tokens::Detail::Low), ..Image::from_base64("AAAA") };
+        let tokens = |choice: CounterChoice| choice.resolve(Some(&found.model)).image(&low).ceil_tokens();
+        assert_eq!(tokens(CounterChoice::Auto), 85);
+        assert_eq!(tokens(CounterChoice::O200k), 3);
+    }
+}

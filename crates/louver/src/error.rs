@@ -1,0 +1,40 @@
+//! Everything that can go wrong with a window, in one type.
+
+use crate::budget::NothingLeft;
+use crate::json::JsonError;
+use crate::plan::Overflow;
+use crate::policy::SettingsError;
+
+/// Why a window could not be made, pushed to, fitted or opened.
+///
+/// ```
+/// use louver::{Format, Window};
+///
+/// let error = Window::for_model(Format::OpenAiChat, "gpt-5").reply(10_000_000).context_window(1_000).build().unwrap_err();
+/// assert!(matches!(error, louver::Error::Budget(_)));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Text that is not JSON, or not a message of the format.
+    #[error(transparent)]
+    Json(#[from] JsonError),
+    /// Settings that the policy cannot work with.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// A reply reserve that leaves no room.
+    #[error(transparent)]
+    Budget(#[from] NothingLeft),
+    /// A history that cannot be made to fit.
+    #[error(transparent)]
+    Overflow(#[from] Overflow),
+    /// A value that cannot be written as JSON.
+    #[error("this value is no message: {0}")]
+    Serialize(String),
+    /// A frame that is no request without its history.
+    #[error("the frame cannot be used: {0}")]
+    Frame(String),
+    /// A record that says something about messages that are not there.
+    #[error("this record does not belong to this log: {0}")]
+    Record(String),
+}

@@ -1,0 +1,58 @@
+//! The few places of a log that decisions go by.
+
+use crate::catalog::ThinkingBinding;
+use crate::unit::Unit;
+use crate::wire::{PartKind, Role, Shape};
+
+/// Places of a log, kept up as messages arrive: each follows from the messages alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Landmarks {
+    /// The messages before this one are instructions.
+    pub(crate) instructions_end: usize,
+    /// The first message of the model.
+    pub(crate) first_answer: Option<usize>,
+    /// The last message in which the user says something.
+    pub(crate) latest_request: Option<usize>,
+    /// The message with the provider's latest compaction of everything before it.
+    pub(crate) compaction: Option<usize>,
+    /// What opened the turn that goes on.
+    prompt: Option<usize>,
+    /// The first message of the model in that turn, if it came with thinking.
+    thinking_opener: Option<usize>,
+    has_answer: bool,
+    len: usize,
+}
+
+impl Landmarks {
+    /// Takes note of the next message. O(its parts).
+    pub(crate) fn note(&mut self, shape: &Shape) {
+        let index = self.len;
+        self.len += 1;
+        if self.instructions_end == index && shape.is_instruction() {
+            self.instructions_end = index + 1;
+        }
+        if shape.is_request() {
+            self.latest_request = Some(index);
+        }
+        if shape.has(PartKind::Compaction) {
+            self.compaction = Some(index);
+        }
+        if shape.is_from_model() {
+            self.first_answer.get_or_insert(index);
+            if !std::mem::replace(&mut self.has_answer, true) {
+                self.thinking_opener = shape.has(PartKind::Thinking).then_some(index);
+            }
+        } else if shape.role == Role::User && !shape.has(PartKind::ToolResult) {
+            (self.prompt, self.thinking_opener, self.has_answer) = (Some(index), None, false);
+        }
+    }
+
+    /// Whether a unit may leave under no policy: instructions, a provider's compaction, and, where the model wants the
+    /// thinking of an unfinished turn, what opened that turn and the answer that opened it. (Without what opened it, an
+    /// older turn would be the unfinished one.)
+    pub(crate) fn holds(&self, unit: &Unit, thinking: ThinkingBinding) -> bool {
+        let has = |index: Option<usize>| index.is_some_and(|index| unit.range.contains(&index));
+        let is_open_turn = thinking == ThinkingBinding::OpenTurn && (has(self.thinking_opener) || has(self.prompt));
+        unit.range.start < self.instructions_end || has(self.compaction) || is_open_turn
+    }
+}

@@ -1,0 +1,293 @@
+//! Which policy, with which settings: the one place that knows their names.
+
+use super::Policy;
+use super::both::Both;
+use super::everything::Everything;
+use super::full_cut::FullCut;
+use super::ladder::{Ladder, LadderConfig};
+use super::messages::{Messages, MessagesConfig};
+use super::newest::Newest;
+use super::observations::{Observations, ObservationsConfig};
+use super::tokens::{Tokens, TokensConfig};
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// A policy with its settings.
+///
+/// ```
+/// use louver::policy::PolicyKind;
+///
+/// let mut kind: PolicyKind = "both".parse()?;
+/// kind.messages_mut().expect("it counts messages").max_messages = 30;
+/// assert!(kind.needs_budget() && kind.tokens().is_some() && kind.ladder().is_none());
+/// assert!("bouth".parse::<PolicyKind>().is_err());
+/// # Ok::<(), louver::policy::SettingsError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum PolicyKind {
+    /// At most so many messages.
+    Messages(MessagesConfig),
+    /// At most so many tokens.
+    Tokens(TokensConfig),
+    /// The message cap first, the token window on the result.
+    Both(MessagesConfig, TokensConfig),
+    /// No window.
+    Everything,
+    /// The newest that fits.
+    Newest,
+    /// Old tool results become a placeholder from a certain size on.
+    ClearTools(ObservationsConfig),
+    /// Old tool results become a placeholder at every request.
+    Mask(ObservationsConfig),
+    /// Cut only when full, down to half.
+    FullCut,
+    /// The cheapest legal window that keeps what matters.
+    Ladder(LadderConfig),
+    /// A policy of one's own.
+    Custom(Arc<dyn Policy>),
+}
+
+/// Settings that a policy cannot work with.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SettingsError {
+    /// No policy of this name.
+    #[error("unknown policy `{0}`: expected {known}", known = names())]
+    UnknownPolicy(String),
+    /// A token policy without a window.
+    #[error("the policy `{0}` needs a context window: give one, or a model whose window is known")]
+    NoBudget(String),
+    /// A percentage outside 1 to 100.
+    #[error("auto_condense_context_percent is {0}, but must be 1 to 100")]
+    Percent(u8),
+}
+
+/// One policy of the table: how it is called, what it does, how it is by default.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The name on the command line and in reports.
+    pub name: &'static str,
+    /// One line for help texts.
+    pub summary: &'static str,
+    kind: fn() -> PolicyKind,
+}
+
+/// All policies.
+pub const TABLE: &[Row] = &[
+    Row {
+        name: "messages",
+        summary: "at most so many messages; head and tail stay, the oldest between leave",
+        kind: || PolicyKind::Messages(MessagesConfig::default()),
+    },
+    Row {
+        name: "tokens",
+        summary: "at most so many tokens; when full, half of the messages after the first leave",
+        kind: || PolicyKind::Tokens(TokensConfig::default()),
+    },
+    Row {
+        name: "both",
+        summary: "the message cap first, the token window on the result",
+        kind: || PolicyKind::Both(MessagesConfig::default(), TokensConfig::default()),
+    },
+    Row {
+        name: "everything",
+        summary: "no window: everything is sent, whatever it costs",
+        kind: || PolicyKind::Everything,
+    },
+    Row {
+        name: "newest",
+        summary: "the newest messages that fit, behind the system messages; slides at every request once full",
+        kind: || PolicyKind::Newest,
+    },
+    Row {
+        name: "clear-tools",
+        summary: "beyond 100,000 tokens all but the three newest tool results become a placeholder",
+        kind: || PolicyKind::ClearTools(ObservationsConfig::CLEAR_TOOLS),
+    },
+    Row {
+        name: "mask",
+        summary: "all but the ten newest tool results become a placeholder, at every request",
+        kind: || PolicyKind::Mask(ObservationsConfig::MASK),
+    },
+    Row {
+        name: "full-cut",
+        summary: "cut only when full, down to half; the first message and the newest stay",
+        kind: || PolicyKind::FullCut,
+    },
+    Row {
+        name: "ladder",
+        summary: "the cheapest legal window that keeps what matters; cuts when it pays, folds what leaves into a ledger",
+        kind: || PolicyKind::Ladder(LadderConfig::default()),
+    },
+    Row {
+        name: "ladder-lean",
+        summary: "the ladder with a short tail: saves most",
+        kind: || PolicyKind::Ladder(LadderConfig::lean()),
+    },
+    Row {
+        name: "ladder-careful",
+        summary: "the ladder with a long tail and a large ledger: loses least",
+        kind: || PolicyKind::Ladder(LadderConfig::careful()),
+    },
+];
+
+fn names() -> String {
+    TABLE.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")
+}
+
+impl Row {
+    /// The row of this name.
+    ///
+    /// # Errors
+    ///
+    /// No policy has it.
+    pub fn find(name: &str) -> Result<&'static Self, SettingsError> {
+        TABLE.iter().find(|row| row.name == name).ok_or_else(|| SettingsError::UnknownPolicy(name.to_owned()))
+    }
+
+    /// The policy with its default settings.
+    #[must_use]
+    pub fn kind(&self) -> PolicyKind {
+        (self.kind)()
+    }
+}
+
+impl FromStr for PolicyKind {
+    type Err = SettingsError;
+
+    fn from_str(name: &str) -> Result<Self, SettingsError> {
+        Row::find(name).map(Row::kind)
+    }
+}
+
+impl PolicyKind {
+    /// What decides where nobody says otherwise: the ladder where a context window is known, else the message window.
+    #[must_use]
+    pub fn default_for(is_window_known: bool) -> Self {
+        match is_window_known {
+            true => Self::Ladder(LadderConfig::default()),
+            false => Self::Messages(MessagesConfig::default()),
+        }
+    }
+
+    /// The name on the command line and in reports.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Messages(_) => "messages",
+            Self::Tokens(_) => "tokens",
+            Self::Both(..) => "both",
+            Self::Everything => "everything",
+            Self::Newest => "newest",
+            Self::ClearTools(_) => "clear-tools",
+            Self::Mask(_) => "mask",
+            Self::FullCut => "full-cut",
+            Self::Ladder(config) => config.name(),
+            Self::Custom(policy) => policy.name(),
+        }
+    }
+
+    /// Whether it cannot do without a context window.
+    #[must_use]
+    pub fn needs_budget(&self) -> bool {
+        match self {
+            Self::Tokens(_) | Self::Both(..) | Self::Newest | Self::FullCut | Self::Ladder(_) => true,
+            Self::Messages(_) | Self::Everything | Self::ClearTools(_) | Self::Mask(_) => false,
+            Self::Custom(policy) => policy.bound() == crate::plan::Bound::Tokens,
+        }
+    }
+
+    /// Whether a list is folded request by request even when it is trimmed at once.
+    #[must_use]
+    pub fn always_folds(&self) -> bool {
+        matches!(self, Self::Ladder(_))
+    }
+
+    /// The settings of the message window, if it counts messages.
+    #[must_use]
+    pub fn messages(&self) -> Option<&MessagesConfig> {
+        match self {
+            Self::Messages(config) | Self::Both(config, _) => Some(config),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn messages_mut(&mut self) -> Option<&mut MessagesConfig> {
+        match self {
+            Self::Messages(config) | Self::Both(config, _) => Some(config),
+            _ => None,
+        }
+    }
+
+    /// The settings of the token window, if it is one.
+    #[must_use]
+    pub fn tokens(&self) -> Option<&TokensConfig> {
+        match self {
+            Self::Tokens(config) | Self::Both(_, config) => Some(config),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn tokens_mut(&mut self) -> Option<&mut TokensConfig> {
+        match self {
+            Self::Tokens(config) | Self::Both(_, config) => Some(config),
+            _ => None,
+        }
+    }
+
+    /// The settings of the ladder, if it is one.
+    #[must_use]
+    pub fn ladder(&self) -> Option<&LadderConfig> {
+        match self {
+            Self::Ladder(config) => Some(config),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn ladder_mut(&mut self) -> Option<&mut LadderConfig> {
+        match self {
+            Self::Ladder(config) => Some(config),
+            _ => None,
+        }
+    }
+
+    /// Whether what leaves is to be summarised by a model.
+    #[must_use]
+    pub fn condenses(&self) -> bool {
+        self.messages().is_some_and(|config| config.summarize_on_trim)
+            || self.tokens().is_some_and(|config| config.auto_condense_context)
+            || self.ladder().is_some_and(|config| config.summarize_on_trim)
+    }
+
+    /// Makes the policy.
+    ///
+    /// # Errors
+    ///
+    /// Settings it cannot work with.
+    pub fn build(&self) -> Result<Arc<dyn Policy>, SettingsError> {
+        if let Some(percent) = self.tokens().map(|config| config.auto_condense_context_percent)
+            && !(1..=100).contains(&percent)
+        {
+            return Err(SettingsError::Percent(percent));
+        }
+        let observations = |name, config: &ObservationsConfig| Observations { name, config: *config };
+        Ok(match self {
+            Self::Messages(config) => Arc::new(Messages(*config)),
+            Self::Tokens(config) => Arc::new(Tokens(config.clone())),
+            Self::Both(messages, tokens) => {
+                Arc::new(Both { messages: Messages(*messages), tokens: Tokens(tokens.clone()) })
+            }
+            Self::Everything => Arc::new(Everything),
+            Self::Newest => Arc::new(Newest),
+            Self::ClearTools(config) => Arc::new(observations("clear-tools", config)),
+            Self::Mask(config) => Arc::new(observations("mask", config)),
+            Self::FullCut => Arc::new(FullCut),
+            Self::Ladder(config) => Arc::new(Ladder::new(config.clone())),
+            Self::Custom(policy) => Arc::clone(policy),
+        })
+    }
+}

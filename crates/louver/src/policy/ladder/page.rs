@@ -1,0 +1,210 @@
+//! The ledger as a page of text within its bound.
+
+use super::ledger::Ledger;
+use super::names::{key, names};
+use super::texts::Place;
+use crate::address::Address;
+use crate::edit::clip;
+use crate::policy::PolicyInput;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What the ledger starts with.
+const TITLE: &str = "[Conversation Ledger]";
+/// Characters of a line that are kept.
+pub(super) const LINE_CHARS: usize = 400;
+/// Lines and names that are weighed against each other at most; a page has room for fewer.
+pub(super) const MOST_LINES: usize = 2_048;
+pub(super) const MOST_NAMES: usize = 2_048;
+/// Characters of a user's request that are kept.
+const REQUEST_CHARS: usize = 1_200;
+/// Runs of messages that the opening names.
+const RUNS_NAMED: usize = 8;
+/// Entries in a row that find no room before a section is closed: the room that is left is too small for most.
+const MISSES: usize = 48;
+/// A page of fewer characters says nothing.
+const SMALLEST_PAGE_CHARS: u64 = 160;
+/// A first reading of a bound in tokens as characters; what is written is counted.
+const CHARS_PER_TOKEN: u64 = 4;
+
+/// What could be written down, the worthiest first.
+#[derive(Debug)]
+pub(super) struct Candidates<'a> {
+    ledger: &'a Ledger,
+    input: &'a PolicyInput<'a>,
+    lines: Vec<(usize, Place)>,
+    names: Vec<(u64, usize, Place)>,
+    /// Arguments that were decoded to find lines in them.
+    decoded: RefCell<FxHashMap<(usize, usize), Rc<str>>>,
+}
+
+impl<'a> Candidates<'a> {
+    pub(super) fn new(
+        ledger: &'a Ledger,
+        input: &'a PolicyInput<'a>,
+        lines: Vec<(usize, Place)>,
+        names: Vec<(u64, usize, Place)>,
+    ) -> Self {
+        Self { ledger, input, lines, names, decoded: RefCell::default() }
+    }
+
+    /// A page of at most so many tokens, by `count`; empty where there is no room for one.
+    pub(super) fn page_within(&self, most_tokens: u64, lines_percent: u8, count: impl Fn(&str) -> u64) -> String {
+        let mut max_chars = most_tokens.saturating_mul(CHARS_PER_TOKEN);
+        while max_chars >= SMALLEST_PAGE_CHARS {
+            let text = self.page(usize::try_from(max_chars).unwrap_or(usize::MAX), usize::from(lines_percent));
+            let tokens = count(&text);
+            if tokens <= most_tokens {
+                return text;
+            }
+            max_chars = (max_chars * most_tokens / tokens).min(max_chars * 19 / 20);
+        }
+        String::new()
+    }
+
+    fn page(&self, max_chars: usize, lines_percent: usize) -> String {
+        let ledger = self.ledger;
+        let mut page = Page::new(max_chars);
+        page.line(TITLE);
+        page.line(&self.opening());
+        page.section(
+            "Requests:",
+            max_chars / 5,
+            ledger.requests.iter().rev().map(|(at, part)| self.request(*at, *part)),
+        );
+        page.section("Files written:", max_chars / 16, ledger.written.newest());
+        let commands = ledger.commands.iter().rev().map(|c| format!("{} -> {}", c.text, c.outcome));
+        page.section("Commands:", max_chars / 8, commands);
+        let lines = self.lines.iter().map(|(message, place)| self.line(*message, *place));
+        page.section("Lines:", max_chars / 100 * lines_percent, lines);
+        let only_read = ledger.read.newest().filter(|path| !ledger.written.contains(path));
+        page.section("Files read:", max_chars / 16, only_read);
+        page.names("Names:", self.names.iter().map(|(key, message, place)| self.name(*key, *message, *place)));
+        page.text
+    }
+
+    fn opening(&self) -> String {
+        let folded = &self.ledger.folded;
+        let count: usize = folded.iter().map(ExactSizeIterator::len).sum();
+        let shown = Address::of_ranges(folded.iter().rev().take(RUNS_NAMED).cloned());
+        let tag = shown.as_ref().map(Address::tag).unwrap_or_default();
+        format!("{count} earlier messages are folded here: {tag}. What they said last about each name follows.")
+    }
+
+    fn request(&self, message: usize, part: usize) -> String {
+        let original = self.input.original(message);
+        let text = original.shape().parts.get(part).map(|part| original.text_of(part)).unwrap_or_default();
+        format!("{} {}", Address::of(message).tag(), clip(text.trim(), REQUEST_CHARS))
+    }
+
+    fn line(&self, message: usize, place: Place) -> String {
+        let original = self.input.original(message);
+        let Some(part) = place.part() else {
+            return shortened(&place.line(original.raw())).to_owned();
+        };
+        let mut decoded = self.decoded.borrow_mut();
+        let decode = || original.shape().parts.get(part).map(|part| original.text_of(part)).unwrap_or_default().into();
+        let source = Rc::clone(decoded.entry((message, part)).or_insert_with(decode));
+        shortened(&place.line(&source)).to_owned()
+    }
+
+    /// The name of this key in a line.
+    fn name(&self, wanted: u64, message: usize, place: Place) -> String {
+        let original = self.input.original(message);
+        let line = match place.part() {
+            None => place.line(original.raw()).into_owned(),
+            Some(_) => self.line(message, place),
+        };
+        let mut found = "";
+        names(&line, |_, name| {
+            if found.is_empty() && key(name) == wanted {
+                found = name;
+            }
+        });
+        found.to_owned()
+    }
+}
+
+/// The first characters of a line.
+pub(super) fn shortened(line: &str) -> &str {
+    if line.len() <= LINE_CHARS {
+        return line;
+    }
+    line.char_indices().nth(LINE_CHARS).map_or(line, |(end, _)| &line[..end])
+}
+
+/// A text that fills up to its bound.
+struct Page {
+    text: String,
+    max_chars: usize,
+    written: FxHashSet<u64>,
+}
+
+impl Page {
+    fn new(max_chars: usize) -> Self {
+        Self { text: String::new(), max_chars, written: FxHashSet::default() }
+    }
+
+    fn line(&mut self, line: &str) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.push_str(line);
+    }
+
+    fn room(&self) -> usize {
+        self.max_chars.saturating_sub(self.text.len())
+    }
+
+    /// A heading and as many entries as fit its share; an entry that stands on the page already is not written again.
+    fn section<T: AsRef<str>>(&mut self, heading: &str, share: usize, entries: impl IntoIterator<Item = T>) {
+        let mut room = share.min(self.room().saturating_sub(heading.len() + 1));
+        let mut is_open = false;
+        let mut misses = 0;
+        for entry in entries {
+            if room < 16 || misses > MISSES {
+                break;
+            }
+            let entry = entry.as_ref();
+            misses += usize::from(entry.len() >= room);
+            if entry.is_empty() || entry.len() >= room || !self.written.insert(key(entry)) {
+                continue;
+            }
+            misses = 0;
+            if !is_open {
+                self.line(heading);
+                is_open = true;
+            }
+            room -= entry.len() + 1;
+            self.line(entry);
+        }
+    }
+
+    /// What room is left is filled with bare names that do not stand on the page yet.
+    fn names(&mut self, heading: &str, all: impl Iterator<Item = String>) {
+        if self.room() < 64 {
+            return;
+        }
+        let mut standing = FxHashSet::default();
+        self.text.lines().for_each(|line| {
+            names(line, |_, name| {
+                standing.insert(key(name));
+            })
+        });
+        let mut missing = all.filter(|name| !name.is_empty() && !standing.contains(&key(name))).peekable();
+        if missing.peek().is_none() {
+            return;
+        }
+        self.line(heading);
+        for name in missing {
+            if name.len() + 1 < self.room() {
+                self.text.push(' ');
+                self.text.push_str(&name);
+            }
+            if self.room() < 8 {
+                break;
+            }
+        }
+    }
+}

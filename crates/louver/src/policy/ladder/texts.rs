@@ -1,0 +1,208 @@
+//! The lines of a message, where they stand in its raw text: nothing is decoded that has no escapes worth it.
+
+use crate::json::{Cursor, Kind, text};
+use crate::speech::{Speaker, edits_file};
+use crate::wire::{Message, Part, PartKind, Role};
+use std::borrow::Cow;
+
+/// Raw bytes of a line that are kept at most; what is shown of it is shorter.
+const LINE_BYTES: usize = 2_400;
+
+/// Where a line stands in a message: between two line breaks of a JSON string, escapes as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Place {
+    /// The part in whose decoded text it stands, for arguments that are JSON inside a string; otherwise it stands in
+    /// the raw text of the message.
+    part: u16,
+    start: u32,
+    len: u16,
+}
+
+/// Not in a part's decoded text.
+const RAW: u16 = u16::MAX;
+
+impl Place {
+    pub(super) fn len(self) -> usize {
+        usize::from(self.len)
+    }
+
+    /// The part whose decoded text it stands in, if it stands in one.
+    pub(super) fn part(self) -> Option<usize> {
+        (self.part != RAW).then_some(usize::from(self.part))
+    }
+
+    /// The line as it reads, out of the raw text of the message or the decoded text of the [`part`](Self::part).
+    pub(super) fn line(self, source: &str) -> Cow<'_, str> {
+        let start = self.start as usize;
+        let raw = source.get(start..start + self.len()).unwrap_or_default();
+        match text::decode(raw) {
+            Cow::Borrowed(line) => Cow::Borrowed(line.trim()),
+            Cow::Owned(line) => Cow::Owned(line.trim().to_owned()),
+        }
+    }
+}
+
+/// A line, who says it, and whether it is an argument of a tool that changes files.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line<'t> {
+    pub(super) place: Place,
+    /// As written, escapes and all.
+    pub(super) raw: &'t str,
+    pub(super) speaker: Speaker,
+    pub(super) is_edit: bool,
+}
+
+/// Calls `each` with every line of a message that is not empty. O(its bytes).
+pub(super) fn lines(message: &Message, mut each: impl FnMut(Line<'_>)) {
+    let mut is_result = false;
+    for (at, part) in message.shape().parts.iter().enumerate() {
+        if !part.nested {
+            is_result = matches!(part.kind, PartKind::ToolResult | PartKind::ServerToolResult);
+        }
+        if part.chars == 0 || matches!(part.kind, PartKind::Media(_)) {
+            continue;
+        }
+        let speaker = match message.shape().role {
+            _ if is_result => Speaker::Tool,
+            Role::Tool => Speaker::Tool,
+            Role::Assistant => Speaker::Own,
+            Role::User | Role::System | Role::Developer => Speaker::User,
+        };
+        let is_edit = part.kind == PartKind::ToolCall && edits_file(&message.name_of(part));
+        part_lines(message, at, part, |place, raw| each(Line { place, raw, speaker, is_edit }));
+    }
+}
+
+fn part_lines(message: &Message, at: usize, part: &Part, mut each: impl FnMut(Place, &str)) {
+    let value = part.text.of(message.raw());
+    let start = part.text.start as usize;
+    let is_call = matches!(part.kind, PartKind::ToolCall | PartKind::ServerToolCall);
+    if let Some(inner) = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        if is_call && inner.trim_start().starts_with(['{', '[']) {
+            let decoded = text::decode(inner);
+            let part = u16::try_from(at).unwrap_or(RAW - 1);
+            let is_json = strings(&decoded, |offset, inner| {
+                split(inner, |from, raw| each(Place::new(part, offset + from, raw), raw));
+            });
+            if is_json {
+                return;
+            }
+        }
+        split(inner, |from, raw| each(Place::new(RAW, start + 1 + from, raw), raw));
+    } else {
+        strings(value, |offset, inner| {
+            split(inner, |from, raw| each(Place::new(RAW, start + offset + from, raw), raw));
+        });
+    }
+}
+
+impl Place {
+    fn new(part: u16, start: usize, raw: &str) -> Self {
+        let start = u32::try_from(start).unwrap_or(u32::MAX);
+        Self { part, start, len: u16::try_from(whole(raw).len()).unwrap_or(u16::MAX) }
+    }
+}
+
+/// The start of a very long line, no letter and no escape in two.
+fn whole(raw: &str) -> &str {
+    if raw.len() <= LINE_BYTES {
+        return raw;
+    }
+    let mut end = LINE_BYTES;
+    while !raw.is_char_boundary(end) {
+        end -= 1;
+    }
+    let Some(escape) = raw[..end].rfind('\\') else {
+        return &raw[..end];
+    };
+    // In a run of backslashes every other one begins an escape.
+    let run = escape + 1 - raw[..escape].trim_end_matches('\\').len();
+    let length = if raw[escape + 1..].starts_with('u') { 6 } else { 2 };
+    if run % 2 == 1 && escape + length > end { &raw[..escape] } else { &raw[..end] }
+}
+
+/// Calls `each` with what stands between the quotes of every string value, keys left out, and where; says whether the
+/// text is JSON.
+fn strings(json: &str, mut each: impl FnMut(usize, &str)) -> bool {
+    fn walk<'t>(cursor: &mut Cursor<'t>, each: &mut impl FnMut(usize, &str)) -> Result<(), crate::json::JsonError> {
+        match cursor.kind()? {
+            Kind::String => {
+                let inner = cursor.string()?.inner();
+                each(inner.start as usize, cursor.raw(inner));
+            }
+            Kind::Object => cursor.object(|_, cursor| walk(cursor, each))?,
+            Kind::Array => cursor.array(|_, cursor| walk(cursor, each))?,
+            Kind::Null | Kind::Bool | Kind::Number => drop(cursor.skip()?),
+        }
+        Ok(())
+    }
+    let mut cursor = Cursor::new(json);
+    walk(&mut cursor, &mut each).and_then(|()| cursor.finish()).is_ok()
+}
+
+/// Cuts a JSON string, escapes as written, at its line breaks.
+fn split(inner: &str, mut each: impl FnMut(usize, &str)) {
+    let bytes = inner.as_bytes();
+    let mut start = 0;
+    let mut at = 0;
+    let mut tell = |start: usize, end: usize| {
+        if start < end {
+            each(start, &inner[start..end]);
+        }
+    };
+    while let Some(escape) = memchr::memchr(b'\\', &bytes[at..]).map(|offset| at + offset) {
+        at = escape + 2;
+        if bytes.get(escape + 1) == Some(&b'n') {
+            tell(start, escape);
+            start = at;
+        }
+    }
+    tell(start.min(bytes.len()), bytes.len());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Format;
+
+    fn found(format: Format, raw: &str) -> Vec<(Speaker, bool, String)> {
+        let message = Message::parse(format, raw).unwrap();
+        let mut all = Vec::new();
+        lines(&message, |line| {
+            let decoded = line.place.part().map(|part| message.text_of(&message.shape().parts[part]));
+            let text = line.place.line(decoded.as_deref().unwrap_or(message.raw())).into_owned();
+            all.push((line.speaker, line.is_edit, text));
+        });
+        all
+    }
+
+    #[test]
+    fn lines_of_texts_results_and_arguments_are_found_where_they_stand() {
+        let raw = r#"{"role":"user","content":[
+            {"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"one\n\n\ttwo \"x\"\\n"}]},
+            {"type":"text","text":"from me"}]}"#;
+        let expected = [(Speaker::Tool, "one"), (Speaker::Tool, "two \"x\"\\n"), (Speaker::User, "from me")];
+        let all = found(Format::Anthropic, raw);
+        assert_eq!(all.iter().map(|(speaker, _, line)| (*speaker, line.as_str())).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn arguments_in_a_string_are_read_as_the_json_they_are() {
+        let raw = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":
+            {"name":"edit_file","arguments":"{\"path\":\"a.rs\",\"lines\":[1,\"x\\ny\\u0041\"]}"}}]}"#;
+        let expected = ["a.rs", "x", "yA"].map(|line| (Speaker::Own, true, line.to_owned()));
+        assert_eq!(found(Format::OpenAiChat, raw), expected);
+    }
+
+    #[test]
+    fn a_very_long_line_is_cut_between_letters_and_escapes() {
+        for filler in ["x", "é", r"\\", r#"\""#, r"\u00e9", r"a\t"] {
+            for shift in 0..8 {
+                let long = format!("{}{}", "-".repeat(shift), filler.repeat(3_000));
+                let short = whole(&long);
+                assert!(short.len() > LINE_BYTES - 16 && long.starts_with(short), "{filler} {shift}");
+                assert!(serde_json::from_str::<String>(&format!("\"{short}\"")).is_ok(), "{filler} {shift}");
+            }
+        }
+    }
+}

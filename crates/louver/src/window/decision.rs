@@ -1,0 +1,333 @@
+//! A decision as its result: what a view became, so that it can be applied again without asking anybody.
+
+use super::{Window, apply};
+use crate::count::count_message;
+use crate::edit::{Edit, edit_message};
+use crate::plan::{LedgerChange, Plan, Trigger};
+use crate::unit::Unit;
+use crate::view::{Synthetic, SyntheticKind, bridges};
+use crate::wire::{Message, Role};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What became of the view at one point of the log: results, not wishes. Applying one derives nothing again: no policy,
+/// template or rule is asked, so it gives the same bytes under any later version and configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Decision {
+    /// Why; also of a cut that was tried and not made, because it was of no use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<Trigger>,
+    /// Messages that left since the decision before, as ascending ranges of the log.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evicted: Vec<Range<usize>>,
+    /// Messages that were changed inside, as they are sent from now on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub edited: Vec<EditedMessage>,
+    /// All synthetic messages that stand in the view from now on, in order; `None` where they are as before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synthetics: Option<Vec<SyntheticMessage>>,
+    /// Where the pinned head ends.
+    pub head_end: usize,
+    /// The summary that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobRecord>,
+}
+
+/// A message that is sent in another form than it came in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EditedMessage {
+    /// Its index in the log.
+    pub index: usize,
+    /// The form it is sent in.
+    pub raw: String,
+}
+
+/// A message of our own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SyntheticMessage {
+    /// The log index it stands before.
+    pub before: usize,
+    /// What it is for.
+    pub kind: SyntheticKind,
+    /// The message, word by word.
+    pub raw: String,
+}
+
+/// A summary that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobRecord {
+    /// Names the job in the answer.
+    pub id: u64,
+    /// The messages it covers.
+    pub covers: Vec<Range<usize>>,
+}
+
+impl Decision {
+    /// Whether the view stays as it is, nothing is asked for and nothing was tried.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        self.trigger.is_none()
+            && self.evicted.is_empty()
+            && self.edited.is_empty()
+            && self.synthetics.is_none()
+            && self.job.is_none()
+    }
+}
+
+/// What a decision is about to put in place of the accounts in the view: ledger and summary.
+#[derive(Debug, Default)]
+pub(super) struct Accounts {
+    pub(super) ledger: LedgerChange,
+    pub(super) summary: SummaryChange,
+}
+
+/// What becomes of the summary in the view.
+#[derive(Debug, Default)]
+pub(super) enum SummaryChange {
+    #[default]
+    Keep,
+    Put(Message),
+    Remove,
+}
+
+impl Accounts {
+    fn is_unchanged(&self) -> bool {
+        matches!((&self.ledger, &self.summary), (LedgerChange::Keep, SummaryChange::Keep))
+    }
+}
+
+impl Window {
+    /// What a plan comes to. Pure: nothing has happened yet.
+    pub(super) fn result_of(&self, plan: &Plan) -> Decision {
+        let summary = if plan.drops_summary { SummaryChange::Remove } else { SummaryChange::Keep };
+        let accounts = Accounts { ledger: plan.ledger.clone(), summary };
+        Decision {
+            trigger: plan.trigger,
+            ..self.result(&plan.evict, &plan.edits, self.head_end.max(plan.head_end), accounts)
+        }
+    }
+
+    /// What evicting these units, making these edits and putting these accounts behind the head comes to.
+    pub(super) fn result(
+        &self,
+        evict: &[Range<usize>],
+        edits: &[Edit],
+        head_end: usize,
+        accounts: Accounts,
+    ) -> Decision {
+        let gone = Gone::of(self, evict);
+        let head_end = gone.end_of_head(head_end);
+        let is_moved = head_end != self.head_end && self.synthetics.iter().any(|ours| ours.kind.is_account());
+        let keeps_synthetics = gone.is_empty() && accounts.is_unchanged() && !is_moved;
+        let are_accounts_new = !accounts.is_unchanged() || is_moved;
+        let synthetics = (!keeps_synthetics).then(|| self.synthetics_after(&gone, head_end, accounts));
+        let account_place = gone.next_behind(head_end);
+        let change_start = [
+            gone.ranges.first().map(|range| range.start),
+            edits.iter().map(|edit| edit.index + 1).min(),
+            are_accounts_new.then_some(account_place),
+        ];
+        let change_start = change_start.into_iter().flatten().min().unwrap_or(usize::MAX);
+        let edited = self.edited_after(&gone, edits, change_start);
+        let record = |ours: Synthetic| SyntheticMessage {
+            before: ours.before,
+            kind: ours.kind,
+            raw: ours.message.raw().to_owned(),
+        };
+        let synthetics = synthetics.map(|all| all.into_iter().map(record).collect());
+        Decision { evicted: gone.ranges, edited, synthetics, head_end, ..Decision::default() }
+    }
+
+    /// The messages in their new form: what the plan edits, and bound thinking behind the first change.
+    fn edited_after(&self, gone: &Gone<'_>, edits: &[Edit], change_start: usize) -> Vec<EditedMessage> {
+        let bound = self.bound_thinking.partition_point(|thinking| thinking.index < change_start);
+        let stripped = self.bound_thinking[bound..].iter().map(|thinking| thinking.index);
+        let mut indices: Vec<usize> = edits.iter().map(|edit| edit.index).chain(stripped).collect();
+        indices.sort_unstable();
+        indices.dedup();
+        let edited = indices.into_iter().filter(|index| self.is_in_view(*index) && !gone.holds(*index));
+        edited.filter_map(|index| self.edited(index, edits, change_start)).collect()
+    }
+
+    fn edited(&self, index: usize, edits: &[Edit], change_start: usize) -> Option<EditedMessage> {
+        let current = self.entries[index].current();
+        let mut all: Vec<Edit> = edits.iter().filter(|edit| edit.index == index).cloned().collect();
+        if index >= change_start && self.bound_thinking.binary_search_by_key(&index, |bound| bound.index).is_ok() {
+            all.extend(apply::thinking_edits(index, current.shape()));
+        }
+        let message = edit_message(self.config.format, current, &all).ok()?;
+        Some(EditedMessage { index, raw: message.raw().to_owned() })
+    }
+
+    fn is_in_view(&self, index: usize) -> bool {
+        self.entries.get(index).is_some_and(|entry| !entry.is_evicted)
+    }
+
+    /// Our own messages once these units have left: accounts behind the head, and between neighbours that did not stand
+    /// together before whatever the format wants there.
+    fn synthetics_after(&self, gone: &Gone<'_>, head_end: usize, accounts: Accounts) -> Vec<Synthetic> {
+        let place = gone.next_behind(head_end);
+        let accounts = self.accounts_after(accounts, place);
+        // Where something left, where an account stood, and where one stands now.
+        let mut touched: Vec<usize> = gone.seams.clone();
+        let old_accounts = self.synthetics.iter().filter(|ours| ours.kind.is_account());
+        touched.extend(old_accounts.map(|ours| gone.next_at(ours.before)));
+        touched.extend(accounts.first().map(|_| place));
+        touched.sort_unstable();
+        touched.dedup();
+        let is_untouched = |ours: &&Synthetic| {
+            let next = gone.next_at(ours.before);
+            !ours.kind.is_account() && touched.binary_search(&next).is_err()
+        };
+        let mut all: Vec<Synthetic> = self.synthetics.iter().filter(is_untouched).cloned().collect();
+        for next in touched {
+            let account = accounts.first().filter(|_| next == place);
+            all.extend(self.bridge(gone.last_before(next), account, next));
+        }
+        all.extend(accounts);
+        all.sort_by_key(|ours| (ours.before, ours.kind));
+        all
+    }
+
+    fn accounts_after(&self, accounts: Accounts, place: usize) -> Vec<Synthetic> {
+        let standing = |kind: SyntheticKind| self.synthetics.iter().find(|ours| ours.kind == kind).cloned();
+        let ledger = match accounts.ledger {
+            LedgerChange::Keep => standing(SyntheticKind::Ledger),
+            LedgerChange::Remove => None,
+            LedgerChange::Write(text) => {
+                // What a format writes it can read: a property test holds every writer to that.
+                let message = Message::synthetic(self.config.format, Role::Assistant, &text);
+                message.ok().map(|message| self.synthetic(place, SyntheticKind::Ledger, message))
+            }
+        };
+        let summary = match accounts.summary {
+            SummaryChange::Keep => standing(SyntheticKind::Summary),
+            SummaryChange::Remove => None,
+            SummaryChange::Put(message) => Some(self.synthetic(place, SyntheticKind::Summary, message)),
+        };
+        ledger.into_iter().chain(summary).map(|ours| Synthetic { before: place, ..ours }).collect()
+    }
+
+    pub(super) fn synthetic(&self, before: usize, kind: SyntheticKind, message: Message) -> Synthetic {
+        let amount = count_message(&*self.config.counter, &message);
+        Synthetic { before, kind, message: Arc::new(message), amount }
+    }
+
+    /// What has to stand on either side of the seam before log index `next`.
+    pub(super) fn bridge(&self, last: Option<usize>, account: Option<&Synthetic>, next: usize) -> Vec<Synthetic> {
+        let is_seam = last.map_or(0, |last| last + 1) != next;
+        if account.is_none() && !is_seam {
+            return Vec::new();
+        }
+        let shape = |index: usize| self.entries.get(index).map(|entry| entry.current().shape());
+        let account = account.map(|account| account.message.shape());
+        let roles = bridges(self.config.format.wire(), last.and_then(shape), account, shape(next));
+        let kinds = [SyntheticKind::Opening, SyntheticKind::Marker];
+        let ours = kinds.into_iter().zip(roles).filter_map(|(kind, role)| {
+            let message = Message::synthetic(self.config.format, role?, apply::MARKER).ok()?;
+            Some(Synthetic { before: next, kind, message: Arc::new(message), amount: self.marker })
+        });
+        ours.collect()
+    }
+}
+
+/// Units that are about to leave the view.
+struct Gone<'w> {
+    window: &'w Window,
+    /// As ranges of the log, ascending, neighbours as one.
+    ranges: Vec<Range<usize>>,
+    /// The log index of the message behind each gap that they leave, or the log's length.
+    seams: Vec<usize>,
+}
+
+impl<'w> Gone<'w> {
+    /// Whole units of the view that may leave, and the late answers to their calls. O(evicted log units).
+    fn of(window: &'w Window, evict: &[Range<usize>]) -> Self {
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        for run in joined(evict) {
+            let first = window.units.partition_point(|unit| unit.range.start < run.start);
+            let last = window.units.partition_point(|unit| unit.range.end <= run.end);
+            let units = window.units.range(first.min(last)..last);
+            let may_leave = |unit: &&Unit| !window.landmarks.holds(unit, window.config.thinking);
+            ranges.extend(units.filter(may_leave).map(|unit| unit.range.clone()));
+        }
+        let mut gone = Self { window, ranges, seams: Vec::new() };
+        gone.add_orphans();
+        gone.ranges = joined(&gone.ranges);
+        let seam_behind = |range: &Range<usize>| gone.next_at(range.start);
+        let mut seams: Vec<usize> = gone.ranges.iter().map(seam_behind).collect();
+        seams.dedup();
+        gone.seams = seams;
+        gone
+    }
+
+    /// Late answers to calls that leave. There are hardly ever any.
+    fn add_orphans(&mut self) {
+        if self.window.late_answers == 0 {
+            return;
+        }
+        self.ranges = joined(&self.ranges);
+        let is_orphan = |unit: &&Unit| unit.owner.is_some_and(|owner| self.holds(owner));
+        let orphans: Vec<_> = self.window.units.iter().filter(is_orphan).map(|unit| unit.range.clone()).collect();
+        self.ranges.extend(orphans);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Whether a message leaves.
+    fn holds(&self, index: usize) -> bool {
+        let following = self.ranges.partition_point(|range| range.end <= index);
+        self.ranges.get(following).is_some_and(|range| range.contains(&index))
+    }
+
+    /// The first message from `index` on that stays, or the log's length.
+    fn next_at(&self, index: usize) -> usize {
+        let units = &self.window.units;
+        let position = units.partition_point(|unit| unit.range.end <= index);
+        let stays = units.range(position..).find(|unit| !self.holds(unit.range.start));
+        stays.map_or(self.window.entries.len(), |unit| unit.range.start.max(index))
+    }
+
+    /// The first message behind the head that stays.
+    fn next_behind(&self, head_end: usize) -> usize {
+        let units = &self.window.units;
+        let position = units.partition_point(|unit| unit.range.end <= head_end);
+        let stays = units.range(position..).find(|unit| !self.holds(unit.range.start));
+        stays.map_or(self.window.entries.len(), |unit| unit.range.start)
+    }
+
+    /// The head ends where its last unit does.
+    fn end_of_head(&self, head_end: usize) -> usize {
+        let units = &self.window.units;
+        let position = units.partition_point(|unit| unit.range.start < head_end);
+        let stays = units.range(..position).rev().find(|unit| !self.holds(unit.range.start));
+        stays.map_or(0, |unit| unit.range.end).max(head_end)
+    }
+
+    /// The last message before `next` that stays.
+    fn last_before(&self, next: usize) -> Option<usize> {
+        let units = &self.window.units;
+        let position = units.partition_point(|unit| unit.range.start < next);
+        let stays = units.range(..position).rev().find(|unit| !self.holds(unit.range.start));
+        stays.map(|unit| unit.range.end - 1)
+    }
+}
+
+/// Neighbouring ranges as one, in order.
+pub(super) fn joined(ranges: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut sorted = ranges.to_vec();
+    sorted.sort_by_key(|range| range.start);
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for range in sorted {
+        match runs.last_mut() {
+            Some(run) if run.end >= range.start => run.end = run.end.max(range.end),
+            _ => runs.push(range),
+        }
+    }
+    runs
+}

@@ -1,0 +1,139 @@
+//! A request, ready to be sent, and what the provider says about it afterwards.
+
+use super::{Fit, Window};
+use crate::cache_mark::with_cache_mark;
+use crate::plan::Overflow;
+use crate::wire::Format;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// A fitted view inside the frame that the window was made with.
+#[derive(Debug)]
+pub struct Request<'w> {
+    window: &'w Window,
+    fit: Fit,
+    has_cache_marks: bool,
+}
+
+impl Window {
+    /// Fits, and puts the view into the window's frame.
+    ///
+    /// # Errors
+    ///
+    /// As [`fit`](Self::fit).
+    pub fn request(&mut self) -> Result<Request<'_>, Overflow> {
+        let fit = self.fit()?;
+        Ok(Request { window: self, fit, has_cache_marks: false })
+    }
+}
+
+impl Request<'_> {
+    /// What the fit did.
+    #[must_use]
+    pub fn fit(&self) -> &Fit {
+        &self.fit
+    }
+
+    /// Puts cache marks where the window says that they belong, in the format that has them (Anthropic's). The marks
+    /// are on the copy that goes out; the log never sees them.
+    #[must_use]
+    pub fn with_cache_marks(self) -> Self {
+        Self { has_cache_marks: true, ..self }
+    }
+
+    /// The whole request: the frame with the view as its history. Without a frame, the view as a JSON array.
+    #[must_use]
+    pub fn json(&self) -> String {
+        let messages = self.messages();
+        match &self.window.frame {
+            Some(frame) => frame.render(messages.iter().map(|raw| (None, &**raw))),
+            None => format!("[{}]", messages.join(",")),
+        }
+    }
+
+    fn messages(&self) -> Vec<Cow<'_, str>> {
+        let mut messages: Vec<Cow<'_, str>> =
+            self.window.view().iter().map(|sent| Cow::Borrowed(sent.message.raw())).collect();
+        if self.has_cache_marks && self.window.format() == Format::Anthropic {
+            let breakpoints = self.window.breakpoints();
+            let places = [breakpoints.head, breakpoints.end].map(|count| count.checked_sub(1));
+            for index in places.into_iter().flatten() {
+                if let Some(marked) = messages.get(index).and_then(|raw| with_cache_mark(raw)) {
+                    messages[index] = Cow::Owned(marked);
+                }
+            }
+        }
+        messages
+    }
+}
+
+/// What a provider counted for the input of a request. No token is in two of the figures.
+///
+/// ```
+/// use louver::window::Usage;
+/// use louver::Format;
+///
+/// let answer = r#"{"usage":{"input_tokens":12,"cache_read_input_tokens":3000,"cache_creation_input_tokens":500}}"#;
+/// let usage = Usage::from_response(Format::Anthropic, answer).unwrap();
+/// assert_eq!((usage.input, usage.cache_read, usage.total()), (12, 3000, 3512));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Neither read from the cache nor written to it.
+    pub input: u64,
+    /// Read from the cache.
+    pub cache_read: u64,
+    /// Written to it.
+    pub cache_write: u64,
+}
+
+impl Usage {
+    /// A figure that counts everything, cached or not.
+    #[must_use]
+    pub fn of_input(tokens: u64) -> Self {
+        Self { input: tokens, ..Self::default() }
+    }
+
+    /// The whole input.
+    #[must_use]
+    pub fn total(self) -> u64 {
+        self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
+    }
+
+    /// The provider's own object in an answer (or in the event of a stream that carries it); nothing where there is
+    /// none, or none that can be believed.
+    #[must_use]
+    pub fn from_response(format: Format, answer: &str) -> Option<Self> {
+        let answer: Value = serde_json::from_str(answer).ok()?;
+        let number = |value: &Value| value.as_u64().unwrap_or_default();
+        match format {
+            Format::Anthropic => {
+                let usage = first_object([&answer["usage"], &answer["message"]["usage"]])?;
+                let input = usage["input_tokens"].as_u64()?;
+                let (read, write) = (&usage["cache_read_input_tokens"], &usage["cache_creation_input_tokens"]);
+                Some(Self { input, cache_read: number(read), cache_write: number(write) })
+            }
+            Format::OpenAiChat | Format::OpenAiResponses => {
+                let usage = first_object([&answer["usage"], &answer["response"]["usage"]])?;
+                let (total, details) = match usage["prompt_tokens"].as_u64() {
+                    Some(total) => (total, &usage["prompt_tokens_details"]),
+                    None => (usage["input_tokens"].as_u64()?, &usage["input_tokens_details"]),
+                };
+                Some(Self::of_total(total, number(&details["cached_tokens"]), number(&details["cache_write_tokens"])))
+            }
+            Format::Gemini => {
+                let usage = first_object([&answer["usageMetadata"], &answer["response"]["usageMetadata"]])?;
+                let total = usage["promptTokenCount"].as_u64()?;
+                Some(Self::of_total(total, number(&usage["cachedContentTokenCount"]), 0))
+            }
+        }
+    }
+
+    fn of_total(total: u64, cache_read: u64, cache_write: u64) -> Self {
+        Self { input: total.saturating_sub(cache_read).saturating_sub(cache_write), cache_read, cache_write }
+    }
+}
+
+fn first_object<const N: usize>(values: [&Value; N]) -> Option<&Value> {
+    values.into_iter().find(|value| value.is_object())
+}
