@@ -98,7 +98,6 @@ struct Previous {
     is_from_model: bool,
     /// The model's run so far holds something that what follows cannot be parted from.
     is_sticky: bool,
-    is_system: bool,
 }
 
 impl UnitTracker {
@@ -117,11 +116,8 @@ impl UnitTracker {
         let joins_previous = index > 0 && self.sticks(shape);
         self.note_calls(index, message);
         let is_sticky = (self.previous.is_sticky && !starts_run) || is_sticky(shape);
-        self.previous = Previous {
-            is_from_model: shape.is_from_model(),
-            is_sticky: shape.is_from_model() && is_sticky,
-            is_system: shape.role == Role::System,
-        };
+        self.previous =
+            Previous { is_from_model: shape.is_from_model(), is_sticky: shape.is_from_model() && is_sticky };
         match answered {
             Some(call) => Place::Joins(call),
             None if joins_previous => Place::Joins(index - 1),
@@ -132,9 +128,10 @@ impl UnitTracker {
     /// Whether the message cannot be parted from the one before it.
     fn sticks(&self, shape: &Shape) -> bool {
         let continues_run = self.previous.is_from_model && shape.is_from_model() && self.previous.is_sticky;
-        // Anthropic wants a system entry between a user message and an assistant message.
-        let beside_system = self.format == Format::Anthropic && (self.previous.is_system || shape.role == Role::System);
-        continues_run || beside_system
+        // Anthropic takes a system entry only behind what it was said to. What follows it is not bound to it: a client
+        // that puts one behind every message of the user would else have one unit, and nothing could ever leave.
+        let follows_request = self.format == Format::Anthropic && shape.role == Role::System;
+        continues_run || follows_request
     }
 
     /// Takes the answered calls off the open ones and returns the message of the oldest.
