@@ -98,6 +98,8 @@ struct Previous {
     is_from_model: bool,
     /// The model's run so far holds something that what follows cannot be parted from.
     is_sticky: bool,
+    is_compaction: bool,
+    ends_in_thinking: bool,
 }
 
 impl UnitTracker {
@@ -107,7 +109,7 @@ impl UnitTracker {
 
     pub(crate) fn place(&mut self, index: usize, message: &Message) -> Place {
         let shape = message.shape();
-        let starts_run = shape.is_from_model() && !self.previous.is_from_model;
+        let starts_run = shape.is_from_model() && (!self.previous.is_from_model || self.starts_anew(shape));
         if starts_run && self.format != Format::OpenAiResponses {
             // Only Responses lets an answer come after the model has spoken again.
             self.open.clear();
@@ -116,8 +118,13 @@ impl UnitTracker {
         let joins_previous = index > 0 && self.sticks(shape);
         self.note_calls(index, message);
         let is_sticky = (self.previous.is_sticky && !starts_run) || is_sticky(shape);
-        self.previous =
-            Previous { is_from_model: shape.is_from_model(), is_sticky: shape.is_from_model() && is_sticky };
+        let ends_in = |kind| shape.parts.last().is_some_and(|part| part.kind == kind);
+        self.previous = Previous {
+            is_from_model: shape.is_from_model(),
+            is_sticky: shape.is_from_model() && is_sticky,
+            is_compaction: ends_in(PartKind::Compaction),
+            ends_in_thinking: ends_in(PartKind::Thinking),
+        };
         match answered {
             Some(call) => Place::Joins(call),
             None if joins_previous => Place::Joins(index - 1),
@@ -127,11 +134,18 @@ impl UnitTracker {
 
     /// Whether the message cannot be parted from the one before it.
     fn sticks(&self, shape: &Shape) -> bool {
-        let continues_run = self.previous.is_from_model && shape.is_from_model() && self.previous.is_sticky;
+        let continues_run = self.previous.is_sticky && shape.is_from_model() && !self.starts_anew(shape);
         // Anthropic takes a system entry only behind what it was said to. What follows it is not bound to it: a client
         // that puts one behind every message of the user would else have one unit, and nothing could ever leave.
         let follows_request = self.format == Format::Anthropic && shape.role == Role::System;
         continues_run || follows_request
+    }
+
+    /// Whether a compaction stands here, between what it replaces and what came after it. Only reasoning needs the item
+    /// that follows it, whatever that is.
+    fn starts_anew(&self, shape: &Shape) -> bool {
+        let is_compaction = shape.parts.first().is_some_and(|part| part.kind == PartKind::Compaction);
+        self.previous.is_compaction || (is_compaction && !self.previous.ends_in_thinking)
     }
 
     /// Takes the answered calls off the open ones and returns the message of the oldest.

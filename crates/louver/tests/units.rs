@@ -54,6 +54,41 @@ fn search() -> Value {
     ]})
 }
 
+fn compaction() -> Value {
+    json!({"role": "assistant", "content": [{"type": "compaction", "content": "So far.", "signature": "s"}]})
+}
+
+#[test]
+fn nothing_of_ours_stands_beside_a_compaction() {
+    let bridge = |before: Option<&Value>, after: &Value| {
+        let before = before.map(|before| message(Format::Anthropic, before));
+        let after = message(Format::Anthropic, after);
+        Format::Anthropic.wire().bridge(before.as_ref().map(Message::shape), Some(after.shape()))
+    };
+    assert_eq!(bridge(None, &compaction()), None);
+    assert_eq!(bridge(Some(&assistant()), &compaction()), None);
+    assert_eq!(bridge(Some(&compaction()), &assistant()), None);
+    assert_eq!(bridge(Some(&assistant()), &assistant()), Some(Role::User));
+}
+
+#[test]
+fn what_follows_a_compaction_item_is_not_bound_to_what_it_replaces() {
+    let items = [
+        json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}),
+        json!({"type": "function_call_output", "call_id": "c", "output": "x"}),
+        json!({"type": "reasoning", "id": "rs_1", "summary": []}),
+        json!({"type": "message", "role": "assistant", "content": "Done."}),
+        json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "ZW5j"}),
+        json!({"type": "reasoning", "id": "rs_2", "summary": []}),
+        json!({"type": "message", "role": "assistant", "content": "Going on."}),
+        json!({"type": "reasoning", "id": "rs_3", "summary": []}),
+        json!({"type": "compaction", "id": "cmp_2", "encrypted_content": "ZW5j"}),
+    ];
+    let items = items.map(|item| message(Format::OpenAiResponses, &item));
+    let units: Vec<_> = units_of(Format::OpenAiResponses, &items).collect();
+    assert_eq!(units, [0..2, 2..4, 4..5, 5..9], "reasoning keeps the item that follows it");
+}
+
 #[test]
 fn a_system_entry_belongs_to_what_it_follows_and_the_answer_does_not() {
     let messages = anthropic(&[user(), system(), assistant(), user(), system(), call(), result(), system()]);
@@ -65,16 +100,21 @@ fn a_system_entry_belongs_to_what_it_follows_and_the_answer_does_not() {
 /// What stands before a seam and behind it: the ends of legal units, a summary, the start and the end of a history.
 #[test]
 fn any_two_ends_may_meet_over_a_bridge() {
-    let starts: [Vec<Value>; 6] = [
+    let starts: [Vec<Value>; 9] = [
         vec![],
+        vec![compaction()],
+        vec![user(), compaction()],
+        vec![compaction(), user(), system()],
         vec![user()],
         vec![user(), system()],
         vec![user(), assistant()],
         vec![user(), call(), result()],
         vec![user(), call(), result(), system()],
     ];
-    let ends: [Vec<Value>; 7] = [
+    let ends: [Vec<Value>; 9] = [
         vec![],
+        vec![compaction()],
+        vec![compaction(), assistant()],
         vec![user()],
         vec![user(), system()],
         vec![assistant()],

@@ -214,6 +214,19 @@ fn cache_marks_count_on_blocks_and_on_the_blocks_of_results() {
 }
 
 #[test]
+fn a_compaction_is_read_as_text_and_one_that_failed_is_none() {
+    let read = |block: Value| message(&json!({"role": "assistant", "content": [block]})).shape().parts[0];
+    let part = read(json!({"type": "compaction", "content": "So far.", "signature": "s"}));
+    assert_eq!((part.kind, part.chars), (PartKind::Compaction, 7));
+    let part = read(json!({"type": "compaction", "encrypted_content": "ZW5j"}));
+    assert_eq!((part.kind, part.chars), (PartKind::Compaction, 0));
+    for failed in [json!({"type": "compaction", "content": null}), json!({"type": "compaction"})] {
+        let part = read(failed);
+        assert_eq!((part.kind, part.chars), (PartKind::Other, 0));
+    }
+}
+
+#[test]
 fn content_that_is_an_object_is_one_part() {
     let message = message(&json!({"role": "user", "content": {"foo": "bar"}}));
     assert_eq!(message.shape().parts.len(), 1);

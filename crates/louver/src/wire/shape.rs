@@ -49,7 +49,8 @@ pub enum PartKind {
     Thinking,
     /// An image, sound, document or other file.
     Media(MediaKind),
-    /// A provider's own compaction of what came before.
+    /// A provider's own compaction of what came before, which the model no longer sees. It has to come back byte for
+    /// byte. One that failed, and so stands for nothing, is [`Other`](Self::Other).
     Compaction,
     /// A pointer to something that only the provider has.
     Reference,

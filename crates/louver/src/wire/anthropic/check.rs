@@ -13,7 +13,7 @@ pub(super) fn check(history: &History<'_>) -> Vec<Violation> {
     let mut found = Vec::new();
     match history.messages.first() {
         None => found.push(violation("no-messages", 0, "", "messages: at least one message is required")),
-        Some(first) if first.shape().role != Role::User => {
+        Some(first) if !may_stand_first(first.shape()) => {
             let message = "messages: first message must use the \"user\" role";
             found.push(violation("first-not-user", 0, "", message));
         }
@@ -41,6 +41,16 @@ fn check_message(messages: &[&Message], index: usize, found: &mut Vec<Violation>
     found.extend(late_result(index, message));
     found.extend(unanswered_calls(index, message, next));
     found.extend(unanswered_server_calls(index, message));
+}
+
+/// Whether a history may start with it: the user's word does, or a compaction, which stands for all that came before.
+pub(super) fn may_stand_first(shape: &Shape) -> bool {
+    shape.role == Role::User || begins_with_compaction(shape)
+}
+
+/// Whether the model's turn starts anew here: it reads nothing that stands before a compaction.
+pub(super) fn begins_with_compaction(shape: &Shape) -> bool {
+    shape.is_from_model() && shape.parts.first().is_some_and(|part| part.kind == PartKind::Compaction)
 }
 
 /// Whether there is nothing in the message at all.
@@ -157,18 +167,25 @@ fn open_tool_turn_without_thinking(history: &History<'_>) -> Option<Violation> {
         return None;
     }
     let start = earlier.iter().rposition(|message| is_prompt(message)).map_or(0, |prompt| prompt + 1);
-    let index = start + earlier[start..].iter().position(|message| message.shape().is_from_model())?;
-    let first = earlier[index].shape().parts.first()?;
+    let index = start + earlier[start..].iter().position(|message| opens_turn(message.shape()))?;
+    let parts = &earlier[index].shape().parts;
+    let block = usize::from(begins_with_compaction(earlier[index].shape()));
+    let first = parts.get(block)?;
     if first.kind == PartKind::Thinking {
         return None;
     }
     let text = format!(
-        "messages.{index}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{}`. When `thinking` \
+        "messages.{index}.content.{block}.type: Expected `thinking` or `redacted_thinking`, but found `{}`. When `thinking` \
          is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of \
          `tool_use` and `tool_result` blocks).",
         type_name(first.kind)
     );
-    Some(violation("thinking-misplaced", index, ".content[0]", &text))
+    Some(violation("thinking-misplaced", index, &format!(".content[{block}]"), &text))
+}
+
+/// Whether the model starts its turn here. A message that holds a compaction alone is the start of the history instead.
+fn opens_turn(shape: &Shape) -> bool {
+    shape.is_from_model() && !(shape.parts.len() == 1 && begins_with_compaction(shape))
 }
 
 /// Whether the user says something, instead of only passing results on.

@@ -3,7 +3,7 @@
 //! Passes go from what stands alone to what depends on neighbours: a message that goes lets its neighbours meet, so
 //! everything that may go for its own sake goes before calls look for their results.
 
-use super::check::{MAX_CACHE_MARKS, check, first_late_result, is_empty, is_misplaced_system};
+use super::check::{MAX_CACHE_MARKS, check, first_late_result, is_empty, is_misplaced_system, may_stand_first};
 use super::{pairing, write};
 use crate::json::{Cursor, Span};
 use crate::wire::draft::{Change, Draft, Spot};
@@ -68,17 +68,18 @@ fn settle_system_entries(draft: &mut Draft<'_>) {
     }
 }
 
-/// A system entry of plain text can say the same as the user, unless it stands between a call and its result.
+/// A system entry of plain text can say the same as the user, unless it stands between a call and its result. A
+/// compaction is never lost: it is the assistant's anyway.
 fn settled(message: &Message, follows_call: bool) -> Change {
     let is_plain = message.shape().parts.iter().all(|part| part.kind == PartKind::Text);
-    match role_value(message.raw()) {
-        Some(role) if is_plain && !follows_call => {
-            let mut splice = Splice::default();
-            splice.replace(role, "\"user\"".to_owned());
-            Change::Replace(splice.apply(message.raw()))
-        }
-        _ => Change::Remove,
-    }
+    let role = match role_value(message.raw()) {
+        Some(role) if message.shape().has(PartKind::Compaction) => (role, "\"assistant\""),
+        Some(role) if is_plain && !follows_call => (role, "\"user\""),
+        _ => return Change::Remove,
+    };
+    let mut splice = Splice::default();
+    splice.replace(role.0, role.1.to_owned());
+    Change::Replace(splice.apply(message.raw()))
 }
 
 fn unpaired(spot: Spot<'_>) -> Change {
@@ -102,7 +103,7 @@ fn results_first(spot: Spot<'_>) -> Change {
     Change::Replace(splice.apply(spot.message.raw()))
 }
 
-/// Marks on tools and system are not ours to drop; the newest of the messages' marks are the ones that save most.
+/// Marks on tools, system and compactions are not ours to drop; the newest of the messages' marks are the ones that save most.
 fn drop_oldest_cache_marks(draft: &mut Draft<'_>, outer_cache_marks: u32) {
     let inner: u64 = draft.messages().iter().map(|message| u64::from(message.shape().cache_marks)).sum();
     let mut excess = (u64::from(outer_cache_marks) + inner).saturating_sub(MAX_CACHE_MARKS);
@@ -111,7 +112,8 @@ fn drop_oldest_cache_marks(draft: &mut Draft<'_>, outer_cache_marks: u32) {
             return Change::Keep;
         }
         let mut splice = Splice::default();
-        for part in &spot.message.shape().parts {
+        let parts = spot.message.shape().parts.iter().filter(|part| part.kind != PartKind::Compaction);
+        for part in parts {
             let members = cache_mark_members(spot.message.raw(), part.span);
             if excess > 0 && !members.is_empty() {
                 excess -= 1;
@@ -128,7 +130,7 @@ fn start_with_user(draft: &mut Draft<'_>) {
         return draft.append(&write::message(Role::User, BRIDGE), reason);
     }
     draft.pass(reason, |spot| match spot.previous {
-        None if spot.message.shape().role != Role::User => Change::Precede(write::message(Role::User, BRIDGE)),
+        None if !may_stand_first(spot.message.shape()) => Change::Precede(write::message(Role::User, BRIDGE)),
         _ => Change::Keep,
     });
 }

@@ -117,6 +117,7 @@ struct Block<'a> {
     holds_blocks: bool,
     source: Source<'a>,
     is_error: bool,
+    is_encrypted: bool,
     has_cache_mark: bool,
     /// Characters of the whole block, but for those that are signed or encrypted.
     chars: u64,
@@ -145,7 +146,10 @@ impl<'a> Block<'a> {
                 "source" => block.source = Source::read(cursor)?,
                 "is_error" => block.is_error = field::is_true(cursor)?,
                 "cache_control" => block.has_cache_mark = field::is_some(cursor)?,
-                key if is_hidden(key) => hidden += field::value(cursor)?.chars,
+                key if is_hidden(key) => {
+                    block.is_encrypted |= key == "encrypted_content" && cursor.kind()? != Kind::Null;
+                    hidden += field::value(cursor)?.chars;
+                }
                 _ => drop(cursor.skip()?),
             }
             Ok(())
@@ -188,7 +192,7 @@ impl<'a> Block<'a> {
             "redacted_thinking" => Part::new(PartKind::Thinking, span),
             "image" => self.media(MediaKind::Image, span),
             "document" => self.document(span),
-            "compaction" => self.with_content(Part::new(PartKind::Compaction, span)),
+            "compaction" => self.compaction(span),
             "container_upload" => Part::new(PartKind::Reference, span),
             kind if kind.ends_with("_tool_result") => self.result(PartKind::ServerToolResult, span),
             _ => Part { text: span, chars: clamp(self.chars), ..Part::new(PartKind::Other, span) },
@@ -210,6 +214,13 @@ impl<'a> Block<'a> {
         let part = self.with_content(Part::new(kind, span));
         let chars = if self.holds_blocks { 0 } else { part.chars };
         Part { id: inner(self.tool_use_id), is_error: self.is_error, chars, ..part }
+    }
+
+    /// A compaction without content is one that failed: it stands for nothing, and nobody reads it.
+    fn compaction(&self, span: Span) -> Part {
+        let is_some = self.is_encrypted || !self.content.span.is_empty();
+        let kind = if is_some { PartKind::Compaction } else { PartKind::Other };
+        self.with_content(Part::new(kind, span))
     }
 
     fn with_content(&self, part: Part) -> Part {
