@@ -144,6 +144,13 @@ impl Shape {
         self.role == Role::Assistant
     }
 
+    /// Whether the application instructs the model here. Tools that a history itself carries (Responses:
+    /// `additional_tools`) are the application's too, whatever role their item names.
+    #[must_use]
+    pub fn is_instruction(&self) -> bool {
+        matches!(self.role, Role::System | Role::Developer)
+    }
+
     /// Whether the user says something here, tool results apart.
     #[must_use]
     pub fn is_request(&self) -> bool {

@@ -21,6 +21,8 @@ pub(super) enum ItemKind {
     Compaction,
     /// An item that only the provider has.
     Reference,
+    /// Tools that the application offers inside the history.
+    Tools,
     /// Anything else.
     Other,
 }
@@ -34,6 +36,7 @@ impl ItemKind {
             Some("reasoning") => Self::Reasoning,
             Some("compaction" | "compaction_summary") => Self::Compaction,
             Some("item_reference") => Self::Reference,
+            Some("additional_tools") => Self::Tools,
             Some("image_generation_call") => Self::ServerImage,
             Some("web_search_call" | "file_search_call" | "code_interpreter_call" | "mcp_call" | "mcp_list_tools") => {
                 Self::ServerCall
@@ -58,6 +61,7 @@ impl ItemKind {
         match self {
             Self::Message | Self::Other => None,
             Self::Output => Some(Role::Tool),
+            Self::Tools => Some(Role::Developer),
             Self::Call
             | Self::ServerCall
             | Self::ServerImage

@@ -90,7 +90,7 @@ impl<'a> Fields<'a> {
             ItemKind::Reasoning => self.finish_reasoning(whole.span),
             ItemKind::Compaction => self.finish_as(Part::new(PartKind::Compaction, whole.span)),
             ItemKind::Reference => self.finish_as(Part::new(PartKind::Reference, whole.span)),
-            ItemKind::Other => self.finish_as(other_part(whole)),
+            ItemKind::Tools | ItemKind::Other => self.finish_as(other_part(whole)),
         }
         Ok(Shape { role, parts: self.parts, estimate_chars, cache_marks: self.content.cache_marks })
     }
@@ -124,7 +124,7 @@ impl<'a> Fields<'a> {
             ItemKind::Reasoning if self.content.kind.is_some() => self.content.chars,
             ItemKind::Reasoning => self.summary.chars,
             ItemKind::Compaction | ItemKind::Reference => 0,
-            ItemKind::Other => u64::from(whole.chars),
+            ItemKind::Tools | ItemKind::Other => u64::from(whole.chars),
         }
     }
 
