@@ -18,6 +18,7 @@ mod field;
 mod format;
 pub mod gemini;
 mod message;
+mod openai;
 pub mod openai_chat;
 pub mod openai_responses;
 mod shape;

@@ -5,8 +5,9 @@
 
 use super::check::{MAX_CACHE_MARKS, check, first_late_result, is_empty, is_misplaced_system, may_stand_first};
 use super::{pairing, write};
-use crate::json::{Cursor, Span};
+use crate::json::Span;
 use crate::wire::draft::{Change, Draft, Spot};
+use crate::wire::field::{members, members_of};
 use crate::wire::{Fix, Format, History, Message, PartKind, Role, Splice};
 
 /// What our own message says where one has to stand.
@@ -145,34 +146,12 @@ fn close_tool_turn(draft: &mut Draft<'_>, history: &History<'_>) {
 
 /// Where the value of the message's role stands.
 fn role_value(raw: &str) -> Option<Span> {
-    members(raw, "role").last().map(|(_, value)| *value)
+    members_of(raw, "role").last().map(|member| member.value)
 }
 
 /// The members of the block at `span` that mark it, key included; none where the last of them says null.
 fn cache_mark_members(raw: &str, span: Span) -> Vec<Span> {
-    let found = members(span.of(raw), "cache_control");
-    let is_marked = found.last().is_some_and(|(_, value)| value.of(span.of(raw)) != "null");
-    let shifted = |part: Span| Span { start: part.start + span.start, end: part.end + span.start };
-    found.into_iter().filter(|_| is_marked).map(|(member, _)| shifted(member)).collect()
-}
-
-/// The members of an object under one key: each with its key, and its value alone.
-fn members(object: &str, wanted: &str) -> Vec<(Span, Span)> {
-    let mut found = Vec::new();
-    let mut cursor = Cursor::new(object);
-    let passed = cursor.object(|key, cursor| {
-        let value = cursor.skip()?;
-        if key == wanted {
-            found.push((Span { start: key_start(object, value), ..value }, value));
-        }
-        Ok(())
-    });
-    if passed.is_ok() { found } else { Vec::new() }
-}
-
-/// Where the key before a value starts. The keys we look for have no quotes in them, however they are escaped.
-fn key_start(object: &str, value: Span) -> u32 {
-    let before = object[..value.start as usize].trim_end().trim_end_matches(':').trim_end();
-    let key = before.strip_suffix('"').and_then(|key| key.rfind('"'));
-    key.and_then(|at| u32::try_from(at).ok()).unwrap_or(value.start)
+    let found = members(raw, span, "cache_control");
+    let is_marked = found.last().is_some_and(|member| member.value.of(raw) != "null");
+    found.into_iter().filter(|_| is_marked).map(|member| member.span).collect()
 }

@@ -1,7 +1,7 @@
 //! What Chat Completions refuses, in its own words.
 
-use super::members::members;
 use super::pairs::{Unanswered, Unpaired};
+use crate::wire::field::members_of;
 use crate::wire::{History, Message, Part, PartKind, Violation};
 
 pub(super) fn check(history: &History<'_>) -> Vec<Violation> {
@@ -43,10 +43,10 @@ fn calls_without_results(message: &Message, unanswered: &Unanswered<'_>) -> Viol
 
 /// Where a call stands: an element of `tool_calls`, or the older `function_call`.
 fn place_of(message: &Message, call: &Part) -> String {
-    if members(message.raw(), "function_call").iter().any(|member| member.value == call.span) {
+    if members_of(message.raw(), "function_call").iter().any(|member| member.value == call.span) {
         return ".function_call".to_owned();
     }
-    let list = members(message.raw(), "tool_calls").last().map(|member| member.value).unwrap_or_default();
+    let list = members_of(message.raw(), "tool_calls").last().map(|member| member.value).unwrap_or_default();
     let before = message.shape().parts_of(PartKind::ToolCall).filter(|part| {
         let is_listed = list.start <= part.span.start && part.span.end <= list.end;
         is_listed && part.span.start < call.span.start

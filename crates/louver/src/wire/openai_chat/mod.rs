@@ -12,13 +12,9 @@
 //! looked up further away. The older `function_call` and role `function` pair in the same way, without ids.
 
 mod check;
-pub(in crate::wire) mod content;
-pub(in crate::wire) mod members;
 mod pairs;
 mod repair;
-pub(in crate::wire) mod role;
 mod shape;
-pub(in crate::wire) mod value;
 mod write;
 
 use super::{Fix, History, Role, Shape, Violation, Wire};

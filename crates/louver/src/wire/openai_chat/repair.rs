@@ -3,9 +3,9 @@
 //! Calls that nothing answers go, and with them a message that holds nothing else; results that answer nothing go.
 //! Neither can unpair anything that was paired, so one pass is enough.
 
-use super::members::members;
 use super::pairs::{Unanswered, Unpaired};
 use super::write;
+use crate::wire::field::members_of;
 use crate::wire::{Fix, History, Message, Part, PartKind, Role, Splice};
 
 pub(super) fn repair(history: &History<'_>) -> Vec<Fix> {
@@ -59,7 +59,7 @@ fn says_something(part: &Part) -> bool {
 
 /// Takes calls out of `tool_calls`, or the whole member with the last of them: an empty list is refused.
 fn remove_from_list(message: &Message, is_gone: impl Fn(&Part) -> bool, splice: &mut Splice) {
-    let lists = members(message.raw(), "tool_calls");
+    let lists = members_of(message.raw(), "tool_calls");
     let Some(list) = lists.last().map(|member| member.value) else {
         return;
     };
@@ -78,7 +78,7 @@ fn remove_from_list(message: &Message, is_gone: impl Fn(&Part) -> bool, splice: 
 }
 
 fn remove_function_call(message: &Message, is_gone: impl Fn(&Part) -> bool, splice: &mut Splice) {
-    let calls = members(message.raw(), "function_call");
+    let calls = members_of(message.raw(), "function_call");
     let mut parts = message.shape().parts_of(PartKind::ToolCall);
     if parts.any(|part| is_gone(part) && calls.iter().any(|member| member.value == part.span)) {
         calls.iter().for_each(|member| splice.remove(member.span));

@@ -2,7 +2,7 @@
 
 use super::pairs::{Unpaired, reasoning_without_item};
 use crate::json::text;
-use crate::wire::openai_chat::members::members;
+use crate::wire::field::members_of;
 use crate::wire::{History, Message, Violation};
 use std::borrow::Cow;
 
@@ -44,6 +44,7 @@ fn pairing_id(message: &Message) -> Cow<'_, str> {
 
 /// An item's type as the API's sentences have it: `function call output`.
 fn spoken_type(message: &Message) -> String {
-    let kind = members(message.raw(), "type").last().map(|member| member.value.of(message.raw())).unwrap_or_default();
+    let kind =
+        members_of(message.raw(), "type").last().map(|member| member.value.of(message.raw())).unwrap_or_default();
     text::decode(kind.trim_matches('"')).replace('_', " ")
 }

@@ -12,7 +12,6 @@
 //! of that id answers. An empty list is legal, since the rest of the request may hold the history.
 
 mod check;
-mod item;
 mod pairs;
 mod repair;
 mod shape;
