@@ -157,6 +157,18 @@ impl Shape {
         self.role == Role::User && self.parts.iter().any(|part| part.kind == PartKind::Text && !part.nested)
     }
 
+    /// Whether its first part is of this kind.
+    #[must_use]
+    pub fn begins_with(&self, kind: PartKind) -> bool {
+        self.parts.first().is_some_and(|part| part.kind == kind)
+    }
+
+    /// Whether its last part, nested ones included, is of this kind.
+    #[must_use]
+    pub fn ends_in(&self, kind: PartKind) -> bool {
+        self.parts.last().is_some_and(|part| part.kind == kind)
+    }
+
     /// The parts of one kind, nested ones included.
     pub fn parts_of(&self, kind: PartKind) -> impl Iterator<Item = &Part> {
         self.parts.iter().filter(move |part| part.kind == kind)

@@ -1,6 +1,5 @@
 //! Messages of our own.
 
-use super::check::{begins_with_compaction, may_precede_system};
 use crate::json::text;
 use crate::wire::{PartKind, Role, Shape};
 
@@ -39,14 +38,27 @@ pub(super) fn bridge(before: Option<&Shape>, after: Option<&Shape>) -> Option<Ro
     match (before, after.role) {
         (None, role) => (role != Role::User).then_some(Role::User),
         (Some(before), Role::System) => (!may_precede_system(before)).then_some(Role::User),
-        (Some(before), Role::User) => (before.role == Role::System).then_some(Role::Assistant),
+        (Some(before), Role::User) => before.is_instruction().then_some(Role::Assistant),
         (Some(before), Role::Assistant) => {
-            (before.is_from_model() && !ends_in_compaction(before)).then_some(Role::User)
+            (before.is_from_model() && !before.ends_in(PartKind::Compaction)).then_some(Role::User)
         }
         _ => None,
     }
 }
 
-fn ends_in_compaction(shape: &Shape) -> bool {
-    shape.parts.last().is_some_and(|part| part.kind == PartKind::Compaction)
+/// Whether the model's turn starts anew here: it reads nothing that stands before a compaction.
+pub(super) fn begins_with_compaction(shape: &Shape) -> bool {
+    shape.is_from_model() && shape.begins_with(PartKind::Compaction)
+}
+
+/// Whether a system entry may follow: the user does, or an assistant that ends in server tool use.
+pub(super) fn may_precede_system(shape: &Shape) -> bool {
+    let last = shape.parts.iter().rfind(|part| !part.nested);
+    match shape.role {
+        Role::User => true,
+        Role::Assistant => {
+            last.is_some_and(|part| matches!(part.kind, PartKind::ServerToolCall | PartKind::ServerToolResult))
+        }
+        _ => false,
+    }
 }
