@@ -21,6 +21,13 @@ pub fn check(body: &Body) -> Vec<Violation> {
     body.format().wire().check(&body.history())
 }
 
+/// What is legal here and may be refused all the same, such as ids that come again. It breaks no rule that is sure, so
+/// [`repair`] leaves it alone.
+#[must_use]
+pub fn advise(body: &Body) -> Vec<Violation> {
+    body.format().wire().advise(&body.history())
+}
+
 /// A legal history and what it took.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repaired {

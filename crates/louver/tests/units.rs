@@ -1,6 +1,6 @@
 //! Units: whatever leaves as whole units leaves a legal history behind, over the bridges that the format asks for.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking and says what it skips")]
 
 #[allow(dead_code, reason = "every test uses its own part of this")]
 mod histories;

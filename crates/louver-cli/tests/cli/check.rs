@@ -87,3 +87,17 @@ fn repair_says_what_it_cannot_mend_and_writes_what_it_could() {
          A maximum of 4 blocks with cache_control may be provided. Found 5.\n"
     );
 }
+
+#[test]
+fn ids_that_come_again_are_a_warning_and_no_finding() {
+    let turn = r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"ls","input":{}}]},
+        {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"x"}]}"#;
+    let input = format!(r#"[{{"role":"user","content":"hi"}},{turn},{turn},{turn}]"#);
+    let run = louver_with("check --json", input);
+    assert_eq!(run.done(), "[]\n");
+    assert_eq!(
+        run.stderr,
+        "warning: tool-use-id-repeats at $[3].content[0] and 1 more place: messages.3.content.0: `tool_use` ids must be \
+         unique\nstdin: legal (anthropic, 7 messages)\n"
+    );
+}

@@ -32,7 +32,7 @@ pub use format::{Format, UnknownFormat};
 pub use message::Message;
 pub use pairing::Pairing;
 pub(crate) use pairing::Tracker;
-pub use rule::Rule;
+pub use rule::{Advice, Rule};
 pub use shape::{MediaKind, Part, PartKind, Role, Shape};
 pub use splice::Splice;
 pub use violation::{Fix, Violation};
@@ -69,6 +69,11 @@ pub trait Wire: std::fmt::Debug + Sync {
 
     /// What the provider refuses, and what makes it legal.
     fn rules(&self) -> &'static [Rule];
+
+    /// What is legal and still worth a warning.
+    fn advice(&self) -> &'static [Advice] {
+        &[]
+    }
 
     /// The raw text of a message of our own.
     fn write(&self, role: Role, text: &str) -> String;

@@ -23,6 +23,17 @@ pub struct Rule {
     pub(super) fix: fn(&mut Draft<'_>, &[Finding]),
 }
 
+/// Something that a provider is said to refuse, though real histories hold it: worth a warning, no violation.
+#[derive(Debug)]
+pub struct Advice {
+    /// Its short name, such as `tool-use-id-repeats`.
+    pub(super) name: &'static str,
+    /// The words it is refused with, filled in as those of a [`Rule`].
+    pub(super) wording: &'static str,
+    /// Where a history goes against it.
+    pub(super) check: fn(&Case<'_>) -> Vec<Finding>,
+}
+
 /// A history on trial.
 #[derive(Debug)]
 pub(super) struct Case<'a> {
@@ -66,9 +77,9 @@ impl Finding {
         Self { index, ..Self::default() }
     }
 
-    fn violation(self, rule: &Rule) -> Violation {
-        let message = self.words(rule.wording);
-        Violation { rule: rule.name, index: self.index, place: self.place, message }
+    fn violation(self, rule: &'static str, wording: &str) -> Violation {
+        let message = self.words(wording);
+        Violation { rule, index: self.index, place: self.place, message }
     }
 
     fn words(&self, wording: &str) -> String {
@@ -88,13 +99,28 @@ impl Finding {
     }
 }
 
+/// What rules and advice have in common: name, wording, check.
+type Row = (&'static str, &'static str, fn(&Case<'_>) -> Vec<Finding>);
+
 impl dyn Wire {
     /// Every rule that the provider would refuse this history for, in message order.
     #[must_use]
     pub fn check(&self, history: &History<'_>) -> Vec<Violation> {
+        self.found(history, self.rules().iter().map(|rule| (rule.name, rule.wording, rule.check)))
+    }
+
+    /// Everything about this history that a provider may refuse and that is no violation, in message order.
+    #[must_use]
+    pub fn advise(&self, history: &History<'_>) -> Vec<Violation> {
+        self.found(history, self.advice().iter().map(|advice| (advice.name, advice.wording, advice.check)))
+    }
+
+    fn found(&self, history: &History<'_>, table: impl Iterator<Item = Row>) -> Vec<Violation> {
         let case = Case::of(self, history);
-        let found = |rule: &Rule| (rule.check)(&case).into_iter().map(|finding| finding.violation(rule)).collect();
-        let mut violations: Vec<Violation> = self.rules().iter().flat_map::<Vec<_>, _>(found).collect();
+        let mut violations = Vec::new();
+        for (name, wording, check) in table {
+            violations.extend(check(&case).into_iter().map(|finding| finding.violation(name, wording)));
+        }
         violations.sort_by_key(|violation| violation.index);
         violations
     }

@@ -9,7 +9,7 @@ mod rules;
 mod shape;
 mod write;
 
-use super::{Pairing, Role, Rule, Shape, Wire};
+use super::{Advice, Pairing, Role, Rule, Shape, Wire};
 use crate::json::{Cursor, JsonError};
 
 /// The rules of Anthropic Messages.
@@ -27,6 +27,10 @@ impl Wire for Anthropic {
 
     fn rules(&self) -> &'static [Rule] {
         &rules::RULES
+    }
+
+    fn advice(&self) -> &'static [Advice] {
+        &rules::ADVICE
     }
 
     fn write(&self, role: Role, text: &str) -> String {

@@ -5,11 +5,13 @@ use super::write::{begins_with_compaction, may_precede_system};
 use crate::json::Span;
 use crate::wire::draft::{Change, Draft};
 use crate::wire::field::{members, members_of};
-use crate::wire::pairing::{PartPlace, direct_parts};
+use crate::wire::pairing::{PartPlace, calls_in, direct_parts};
 use crate::wire::rule::{
-    Case, Finding, Rule, append, by_message, drop_parts, drop_parts_and_lone_thinking, precede, remove,
+    Advice, Case, Finding, Rule, append, by_message, drop_parts, drop_parts_and_lone_thinking, precede, remove,
 };
 use crate::wire::{Message, Part, PartKind, Role, Shape, Splice, Thinking};
+use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// Blocks with a cache mark that one request may have.
 const MAX_CACHE_MARKS: u64 = 4;
@@ -86,7 +88,7 @@ pub(super) static RULES: [Rule; 12] = [
         law: "a tool result has its call in the previous message",
         check: |case| {
             let messages = case.unpaired.results.chunk_by(|a, b| a.index == b.index);
-            messages.flat_map(|places| orphan_results(case, places)).collect()
+            messages.flat_map(|places| at(case, places)).collect()
         },
         fix: drop_parts_and_lone_thinking,
     },
@@ -134,6 +136,38 @@ pub(super) static RULES: [Rule; 12] = [
         fix: append,
     },
 ];
+
+/// Only a third party says that these are refused, and real histories hold them.
+pub(super) static ADVICE: [Advice; 2] = [
+    Advice {
+        name: "tool-use-id-repeats",
+        wording: "{path}: `tool_use` ids must be unique",
+        check: |case| {
+            let mut seen = HashSet::new();
+            call_ids(case)
+                .filter(|(_, id)| !seen.insert(id.clone()))
+                .flat_map(|(place, _)| at(case, &[place]))
+                .collect()
+        },
+    },
+    Advice {
+        name: "tool-use-id-malformed",
+        wording: "{path}.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
+        check: |case| {
+            let is_word =
+                |id: &str| !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+            call_ids(case).filter(|(_, id)| !is_word(id)).flat_map(|(place, _)| at(case, &[place])).collect()
+        },
+    },
+];
+
+/// Every call that the model makes, with its id.
+fn call_ids<'a>(case: &'a Case<'_>) -> impl Iterator<Item = (PartPlace, Cow<'a, str>)> {
+    case.history.messages.iter().enumerate().flat_map(|(index, message)| {
+        let id = |part: usize| message.id_of(&message.shape().parts[part]);
+        calls_in(message.shape()).map(move |part| (PartPlace { index, part }, id(part)))
+    })
+}
 
 /// Whether there is nothing in the message at all.
 fn is_empty(message: &Message) -> bool {
@@ -199,7 +233,8 @@ fn unanswered_calls(case: &Case<'_>, index: usize, parts: Vec<usize>) -> Finding
     Finding { index, place: places(message).swap_remove(parts[0]), id: ids.join(", "), parts, ..Finding::default() }
 }
 
-fn orphan_results(case: &Case<'_>, places: &[PartPlace]) -> Vec<Finding> {
+/// A finding for each of these parts, which are in one message.
+fn at(case: &Case<'_>, places: &[PartPlace]) -> Vec<Finding> {
     let parts: Vec<_> = places.iter().map(|place| place.part).collect();
     parts_of(places[0].index, case.history.messages[places[0].index], &parts)
 }
