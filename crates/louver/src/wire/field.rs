@@ -19,6 +19,7 @@ pub(super) struct Value {
 
 impl Value {
     /// Passes any value.
+    #[inline]
     pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self, JsonError> {
         match cursor.kind()? {
             Kind::String => {
