@@ -2,7 +2,7 @@
 
 use louver::budget::Budget;
 use louver::json::{Cursor, JsonError, Kind, Problem, text};
-use louver::legality::{check, repair};
+use louver::legality::{RepairError, check, repair};
 use louver::policy::{MessagesConfig, TABLE};
 use louver::trim::{TrimError, Trimmed, trim};
 use louver::window::WindowConfig;
@@ -92,7 +92,15 @@ fn messages_stand_alone(format: Format, message: &Message) {
 }
 
 fn repairs(body: &Body, is_legal: bool) {
-    let repaired = repair(body).expect("what repair writes can be read");
+    let repaired = match repair(body) {
+        Ok(repaired) => repaired,
+        Err(RepairError::Unmended { left, .. }) => {
+            // Marks outside the history and on compactions are not ours to drop.
+            assert!(left.iter().all(|violation| violation.rule == "too-many-cache-marks"), "{left:?}");
+            return;
+        }
+        Err(error) => panic!("what repair writes can be read: {error:?}"),
+    };
     if is_legal {
         assert_eq!(repaired.json, body.text(), "a legal history is repaired to itself");
         return;

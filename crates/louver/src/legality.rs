@@ -21,6 +21,13 @@ pub fn check(body: &Body) -> Vec<Violation> {
     body.format().wire().check(&body.history())
 }
 
+/// What is legal here and may be refused all the same, such as ids that come again. It breaks no rule that is sure, so
+/// [`repair`] leaves it alone.
+#[must_use]
+pub fn advise(body: &Body) -> Vec<Violation> {
+    body.format().wire().advise(&body.history())
+}
+
 /// A legal history and what it took.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repaired {
@@ -30,19 +37,45 @@ pub struct Repaired {
     pub fixes: Vec<Fix>,
 }
 
+/// Why a history could not be made legal.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RepairError {
+    /// Something is refused that is not ours to change, such as cache marks outside the history.
+    #[error("the history cannot be made legal: {}", .left.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Unmended {
+        /// The history as far as it could be mended.
+        repaired: Repaired,
+        /// What is still refused in it, by index into that; never empty.
+        left: Vec<Violation>,
+    },
+    /// A fix wrote what cannot be read, which property tests rule out.
+    #[error("the repaired history cannot be read")]
+    Unreadable(#[from] JsonError),
+}
+
 /// The smallest legal history. A legal one comes back byte for byte.
+///
+/// ```
+/// use louver::legality::repair;
+/// use louver::wire::{Body, Format};
+///
+/// let body = Body::parse(r#"[{"role":"user","content":"Hi"},{"role":"user","content":" "}]"#, Some(Format::Anthropic))?;
+/// assert_eq!(repair(&body).unwrap().json, r#"[{"role":"user","content":"Hi"}]"#);
+/// # Ok::<(), louver::json::JsonError>(())
+/// ```
 ///
 /// # Errors
 ///
-/// Never for what a format's own repair proposes; the result is read again to be sure.
-pub fn repair(body: &Body) -> Result<Repaired, JsonError> {
+/// The result is checked again, and something in it is still refused.
+pub fn repair(body: &Body) -> Result<Repaired, RepairError> {
     let fixes = body.format().wire().repair(&body.history());
-    if fixes.is_empty() {
-        return Ok(Repaired { json: body.text().to_owned(), fixes });
+    let json = if fixes.is_empty() { body.text().to_owned() } else { apply(body, &fixes) };
+    let left = check(&Body::parse(&json, Some(body.format()))?);
+    let repaired = Repaired { json, fixes };
+    match left.is_empty() {
+        true => Ok(repaired),
+        false => Err(RepairError::Unmended { repaired, left }),
     }
-    let json = apply(body, &fixes);
-    Body::parse(&json, Some(body.format()))?;
-    Ok(Repaired { json, fixes })
 }
 
 fn apply(body: &Body, fixes: &[Fix]) -> String {

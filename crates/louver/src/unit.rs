@@ -4,9 +4,7 @@
 //! its call, reasoning with its items. Every other message is a unit of its own. Policies see units, never single
 //! messages, so none of them can orphan a tool result.
 
-use crate::wire::{Format, Message, Part, PartKind, Role, Shape};
-use std::borrow::Cow;
-use std::collections::HashMap;
+use crate::wire::{Format, Message, Tracker};
 use std::ops::Range;
 
 /// A run of messages that stay or leave together.
@@ -85,82 +83,20 @@ pub(crate) enum Place {
 
 /// Finds each message's unit as it arrives, in O(its parts).
 #[derive(Clone, Debug)]
-pub(crate) struct UnitTracker {
-    format: Format,
-    /// Calls without an answer: id to the messages that made them, oldest first.
-    open: HashMap<Box<str>, Vec<usize>>,
-    previous: Previous,
-}
-
-/// What the message before was.
-#[derive(Clone, Copy, Debug, Default)]
-struct Previous {
-    is_from_model: bool,
-    /// The model's run so far holds something that what follows cannot be parted from.
-    is_sticky: bool,
-    is_system: bool,
-}
+pub(crate) struct UnitTracker(Tracker);
 
 impl UnitTracker {
     pub(crate) fn new(format: Format) -> Self {
-        Self { format, open: HashMap::new(), previous: Previous::default() }
+        Self(Tracker::new(format.wire().pairing()))
     }
 
     pub(crate) fn place(&mut self, index: usize, message: &Message) -> Place {
-        let shape = message.shape();
-        let starts_run = shape.is_from_model() && !self.previous.is_from_model;
-        if starts_run && self.format != Format::OpenAiResponses {
-            // Only Responses lets an answer come after the model has spoken again.
-            self.open.clear();
-        }
-        let answered = self.answer(message);
-        let joins_previous = index > 0 && self.sticks(shape);
-        self.note_calls(index, message);
-        let is_sticky = (self.previous.is_sticky && !starts_run) || is_sticky(shape);
-        self.previous = Previous {
-            is_from_model: shape.is_from_model(),
-            is_sticky: shape.is_from_model() && is_sticky,
-            is_system: shape.role == Role::System,
-        };
-        match answered {
+        let links = self.0.follow(index, message);
+        let calls = links.results.iter().filter_map(|(_, call)| *call);
+        match calls.map(|call| call.index).min() {
             Some(call) => Place::Joins(call),
-            None if joins_previous => Place::Joins(index - 1),
+            None if index > 0 && links.sticks => Place::Joins(index - 1),
             None => Place::Opens,
         }
     }
-
-    /// Whether the message cannot be parted from the one before it.
-    fn sticks(&self, shape: &Shape) -> bool {
-        let continues_run = self.previous.is_from_model && shape.is_from_model() && self.previous.is_sticky;
-        // Anthropic wants a system entry between a user message and an assistant message.
-        let beside_system = self.format == Format::Anthropic && (self.previous.is_system || shape.role == Role::System);
-        continues_run || beside_system
-    }
-
-    /// Takes the answered calls off the open ones and returns the message of the oldest.
-    fn answer(&mut self, message: &Message) -> Option<usize> {
-        let format = self.format;
-        let results = message.shape().parts_of(PartKind::ToolResult);
-        results.filter_map(|part| self.open.get_mut(&*key(format, message, part))?.pop()).min()
-    }
-
-    fn note_calls(&mut self, index: usize, message: &Message) {
-        for part in message.shape().parts_of(PartKind::ToolCall) {
-            let key = key(self.format, message, part).into();
-            self.open.entry(key).or_default().push(index);
-        }
-    }
-}
-
-/// Gemini pairs by order, the others by id.
-fn key<'m>(format: Format, message: &'m Message, part: &Part) -> Cow<'m, str> {
-    if format == Format::Gemini { Cow::Borrowed("") } else { message.id_of(part) }
-}
-
-/// Whether what the model says next belongs to this.
-fn is_sticky(shape: &Shape) -> bool {
-    shape
-        .parts
-        .iter()
-        .any(|part| matches!(part.kind, PartKind::Thinking | PartKind::ToolCall | PartKind::ServerToolCall))
 }

@@ -214,6 +214,45 @@ fn cache_marks_count_on_blocks_and_on_the_blocks_of_results() {
 }
 
 #[test]
+fn a_compaction_is_read_as_text_and_one_that_failed_is_none() {
+    let read = |block: Value| message(&json!({"role": "assistant", "content": [block]})).shape().parts[0];
+    let part = read(json!({"type": "compaction", "content": "So far.", "signature": "s"}));
+    assert_eq!((part.kind, part.chars), (PartKind::Compaction, 7));
+    let part = read(json!({"type": "compaction", "encrypted_content": "ZW5j"}));
+    assert_eq!((part.kind, part.chars), (PartKind::Compaction, 0));
+    for failed in [json!({"type": "compaction", "content": null}), json!({"type": "compaction"})] {
+        let part = read(failed);
+        assert_eq!((part.kind, part.chars), (PartKind::Other, 0));
+    }
+}
+
+#[test]
+fn ids_that_come_again_or_are_no_words_are_advised_against_and_legal() {
+    let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "f", "input": {}});
+    let result = |id: &str| json!({"type": "tool_result", "tool_use_id": id, "content": "x"});
+    let turn = |ids: &[&str]| {
+        let calls: Vec<_> = ids.iter().map(|id| call(id)).collect();
+        let results: Vec<_> = ids.iter().map(|id| result(id)).collect();
+        [json!({"role": "assistant", "content": calls}), json!({"role": "user", "content": results})]
+    };
+    let ask = json!({"role": "user", "content": "Go"});
+    let values =
+        [vec![ask], turn(&["a", "call.1"]).to_vec(), turn(&["b-_9", "a"]).to_vec(), turn(&[""]).to_vec()].concat();
+    let request = Request::of(values.iter().map(message).collect());
+    assert_eq!(FORMAT.wire().check(&request.history()), []);
+    let found: Vec<_> = FORMAT.wire().advise(&request.history()).iter().map(ToString::to_string).collect();
+    let pattern = "String should match pattern '^[a-zA-Z0-9_-]+$'";
+    assert_eq!(
+        found,
+        [
+            format!("[1].content[1]: tool-use-id-malformed: messages.1.content.1.id: {pattern}"),
+            "[3].content[1]: tool-use-id-repeats: messages.3.content.1: `tool_use` ids must be unique".to_owned(),
+            format!("[5].content[0]: tool-use-id-malformed: messages.5.content.0.id: {pattern}"),
+        ]
+    );
+}
+
+#[test]
 fn content_that_is_an_object_is_one_part() {
     let message = message(&json!({"role": "user", "content": {"foo": "bar"}}));
     assert_eq!(message.shape().parts.len(), 1);

@@ -4,7 +4,7 @@
 
 mod wire_history;
 
-use louver::wire::{Fix, Format, Message, Role, Thinking};
+use louver::wire::{Fix, Format, Message, PartKind, Role, Thinking};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use wire_history::{Request, corpus, legality_cases};
@@ -32,14 +32,17 @@ fn block() -> impl Strategy<Value = Value> {
         2 => Just(json!({"type": "thinking", "thinking": "hm", "signature": "s"})),
         1 => Just(json!({"type": "novelty", "content": [{"cache_control": {}}]})),
     ];
-    (block, 0..8u8).prop_map(|(mut block, mark)| {
+    let compaction = prop_oneof![Just(json!("so far")), Just(Value::Null)]
+        .prop_map(|content| json!({"type": "compaction", "content": content, "signature": "s"}));
+    let marked = (block, 0..8u8).prop_map(|(mut block, mark)| {
         match mark {
             0 => block["cache_control"] = json!({"type": "ephemeral"}),
             1 => block["cache_control"] = Value::Null,
             _ => {}
         }
         block
-    })
+    });
+    prop_oneof![16 => marked, 1 => compaction]
 }
 
 fn any_message() -> impl Strategy<Value = Message> {
@@ -87,6 +90,15 @@ fn raws(request: &Request) -> Vec<&str> {
     request.messages.iter().map(Message::raw).collect()
 }
 
+/// The compactions as they are spelled.
+fn compactions(request: &Request) -> Vec<&str> {
+    let spelled = |message| {
+        let message: &Message = message;
+        message.shape().parts_of(PartKind::Compaction).map(|part| part.span.of(message.raw())).collect::<Vec<_>>()
+    };
+    request.messages.iter().flat_map(spelled).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
@@ -98,6 +110,12 @@ proptest! {
         let repaired = request.fixed(FORMAT, &fixes);
         prop_assert_eq!(FORMAT.wire().check(&repaired.history()), [], "{:?}\n{:?}", raws(&request), fixes);
         prop_assert_eq!(FORMAT.wire().repair(&repaired.history()), []);
+    }
+
+    #[test]
+    fn a_repaired_history_holds_every_compaction_as_it_came(request in request()) {
+        let repaired = repaired(&request);
+        prop_assert_eq!(compactions(&request), compactions(&repaired));
     }
 
     #[test]
@@ -227,4 +245,17 @@ fn results_move_first_and_the_oldest_marks_go() {
     let say = json!({"type": "text", "text": "Look:"});
     let found = repaired_raws(&[user(vec![say.clone()]), call.clone(), user(vec![say.clone(), result.clone()])]);
     assert_eq!(found, [user(vec![say.clone()]), call, user(vec![result, say])]);
+}
+
+#[test]
+fn a_compaction_keeps_its_cache_mark_and_its_place() {
+    let mark = json!({"type": "ephemeral"});
+    let compaction = json!({"role": "assistant", "content": [
+        {"type": "compaction", "content": "So far.", "signature": "s", "cache_control": mark},
+    ]});
+    let marked = |text: &str| json!({"type": "text", "text": text, "cache_control": mark});
+    let five = |last: Vec<Value>| json!({"role": "user", "content": last});
+    let found = repaired_raws(&[compaction.clone(), five(["a", "b", "c", "d"].map(marked).to_vec())]);
+    let left = [vec![json!({"type": "text", "text": "a"})], ["b", "c", "d"].map(marked).to_vec()].concat();
+    assert_eq!(found, [compaction, five(left)]);
 }

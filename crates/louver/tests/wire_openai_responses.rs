@@ -512,3 +512,15 @@ proptest! {
         assert_repairs(RESPONSES, &messages);
     }
 }
+
+#[test]
+fn an_item_that_carries_tools_is_an_instruction_whoever_it_names() {
+    let is_instruction = |raw: &str| Message::parse(RESPONSES, raw).unwrap().shape().is_instruction();
+    assert!(is_instruction(r#"{"type":"additional_tools","role":"developer","tools":[{"name":"f"}]}"#));
+    assert!(is_instruction(r#"{"type":"additional_tools","role":"user","tools":[]}"#));
+    assert!(is_instruction(r#"{"type":"additional_tools","tools":[]}"#));
+    assert!(is_instruction(r#"{"type":"message","role":"developer","content":"Be brief."}"#));
+    assert!(is_instruction(r#"{"role":"system","content":"Be brief."}"#));
+    assert!(!is_instruction(r#"{"role":"user","content":"Be brief."}"#));
+    assert!(!is_instruction(r#"{"type":"mcp_list_tools","server_label":"s","tools":[{"name":"f"}]}"#));
+}

@@ -29,6 +29,7 @@ pub(super) fn run(job: &Check, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     } else {
         shell.deliver(Deliverable::Text(&lines(&body, &violations)), job.output.as_deref())?;
     }
+    warn_of(&body, shell);
     let source = safe(&job.input.source.to_string());
     let messages = plural(body.messages().len(), "message");
     let format = body.format();
@@ -39,6 +40,20 @@ pub(super) fn run(job: &Check, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let count = plural(violations.len(), "violation");
     shell.printer.note(&format!("{source}: {count} ({format}, {messages}); louver repair makes it legal"));
     Ok(Exit::Finding)
+}
+
+/// One line for each kind of advice, however often it is gone against: it changes no exit code.
+fn warn_of(body: &Body, shell: &mut Shell<'_>) {
+    let mut advice = legality::advise(body);
+    advice.sort_by_key(|advice| advice.rule);
+    for kind in advice.chunk_by(|a, b| a.rule == b.rule) {
+        let (path, rule) = (kind[0].path(body.history_path()), kind[0].rule);
+        let more = match kind.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {}", plural(more, "more place")),
+        };
+        shell.printer.warning(&format!("{rule} at {path}{more}: {}", kind[0].message));
+    }
 }
 
 fn lines(body: &Body, violations: &[Violation]) -> String {

@@ -70,3 +70,34 @@ fn repair_returns_a_legal_history_byte_for_byte() {
     assert_eq!(run.done(), std::fs::read_to_string(crate::root().join("examples/agent.json")).unwrap());
     assert_eq!(run.stderr, "examples/agent.json: nothing to repair\n");
 }
+
+#[test]
+fn repair_says_what_it_cannot_mend_and_writes_what_it_could() {
+    let mark = r#"{"type":"text","text":"x","cache_control":{"type":"ephemeral"}}"#;
+    let system = [mark; 5].join(",");
+    let input = format!(
+        r#"{{"system":[{system}],"messages":[{{"role":"user","content":"hi"}},{{"role":"user","content":" "}}]}}"#
+    );
+    let run = louver_with("repair", input);
+    assert_eq!(run.code, 1);
+    assert_eq!(json(&run.stdout)["messages"], value!([{"role": "user", "content": "hi"}]));
+    assert_eq!(
+        run.stderr,
+        "$.messages[1]: removed: text is not blank\nerror: stdin: 1 violation cannot be mended, the first at $.messages[0]: \
+         A maximum of 4 blocks with cache_control may be provided. Found 5.\n"
+    );
+}
+
+#[test]
+fn ids_that_come_again_are_a_warning_and_no_finding() {
+    let turn = r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"ls","input":{}}]},
+        {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"x"}]}"#;
+    let input = format!(r#"[{{"role":"user","content":"hi"}},{turn},{turn},{turn}]"#);
+    let run = louver_with("check --json", input);
+    assert_eq!(run.done(), "[]\n");
+    assert_eq!(
+        run.stderr,
+        "warning: tool-use-id-repeats at $[3].content[0] and 1 more place: messages.3.content.0: `tool_use` ids must be \
+         unique\nstdin: legal (anthropic, 7 messages)\n"
+    );
+}

@@ -29,13 +29,24 @@ pub(crate) fn judge(body: &Value) -> Vec<Violation> {
 fn first_message(messages: &[Value], found: &mut Vec<Violation>) {
     match messages.first() {
         None => found.push(Violation::new("no-messages", "messages", "messages: at least one message is required")),
-        Some(first) if text(first, "role") != "user" => found.push(Violation::new(
+        Some(first) if text(first, "role") != "user" && !starts_over(first) => found.push(Violation::new(
             "first-not-user",
             "messages.0",
             "messages: first message must use the \"user\" role",
         )),
         Some(_) => {}
     }
+}
+
+/// Whether a message stands in place of everything that was said before it.
+fn starts_over(message: &Value) -> bool {
+    text(message, "role") == "assistant" && items(message, "content").first().is_some_and(is_compaction)
+}
+
+/// Whether a block compacts anything; one that has no content failed to.
+fn is_compaction(block: &Value) -> bool {
+    let is_readable = !is_missing(block, "content");
+    text(block, "type") == "compaction" && (is_readable || !is_missing(block, "encrypted_content"))
 }
 
 fn content(messages: &[Value], index: usize, found: &mut Vec<Violation>) {
@@ -253,11 +264,18 @@ fn open_turn_thinking(body: &Value, messages: &[Value], found: &mut Vec<Violatio
     }
     let start = messages.iter().rposition(|message| text(message, "role") == "user" && !is_only_results(message));
     let start = start.map_or(0, |prompt| prompt + 1);
-    let opening = (start..messages.len()).find(|&index| text(&messages[index], "role") == "assistant");
-    let Some(index) = opening else { return };
-    let first = items(&messages[index], "content").first();
+    // A turn begins behind the compaction that leads it in.
+    let past_compaction = |index: usize| {
+        let blocks = items(&messages[index], "content");
+        let position = usize::from(blocks.first().is_some_and(is_compaction));
+        (index, position, blocks.get(position))
+    };
+    let by_assistant = (start..messages.len()).filter(|&index| text(&messages[index], "role") == "assistant");
+    let mut openings = by_assistant.map(past_compaction);
+    let opening = openings.find(|(_, position, first)| *position == 0 || first.is_some());
+    let Some((index, position, first)) = opening else { return };
     if first.is_some_and(|block| !is_thinking(block)) {
-        let path = format!("messages.{index}.content.0.type");
+        let path = format!("messages.{index}.content.{position}.type");
         let kind = first.map_or("", |block| text(block, "type"));
         let message = format!(
             "{path}: Expected `thinking` or `redacted_thinking`, but found `{kind}`. When `thinking` is enabled, a final \

@@ -1,9 +1,12 @@
 //! A history on its way to being legal: changes are made to a copy and told in terms of the original.
 
-use super::{Fix, Format, Message, PartKind, Splice};
+use super::{Fix, History, Message, Part, PartKind, Role, Splice, Wire};
 use std::borrow::Cow;
 
-/// What a pass makes of one message.
+/// What our own message says where one has to stand.
+const BRIDGE: &str = "[Conversation continues]";
+
+/// What a fix makes of one message.
 #[derive(Debug)]
 pub(super) enum Change {
     /// It stays as it is.
@@ -14,47 +17,41 @@ pub(super) enum Change {
     DropParts(Vec<usize>),
     /// Other raw text takes its place.
     Replace(String),
-    /// A message of our own comes before it.
-    Precede(String),
+    /// A message of our own, the user's, comes before it.
+    Precede,
 }
 
-impl Change {
-    /// Drops parts, if there are any to drop.
-    pub(super) fn drop_parts(parts: Vec<usize>) -> Self {
-        if parts.is_empty() { Self::Keep } else { Self::DropParts(parts) }
-    }
-
-    /// The same, but thinking does not stay behind alone: it led to what goes.
-    pub(super) fn drop_parts_and_lone_thinking(message: &Message, mut parts: Vec<usize>) -> Self {
-        if parts.is_empty() {
-            return Self::Keep;
-        }
-        parts.sort_unstable();
-        let mut left = message
-            .shape()
-            .parts
-            .iter()
-            .enumerate()
-            .filter(|(at, part)| !part.nested && parts.binary_search(at).is_err());
-        if left.all(|(_, part)| part.kind == PartKind::Thinking) { Self::Remove } else { Self::DropParts(parts) }
-    }
-}
-
-/// A message between its neighbours, as they stand when a pass begins.
+/// A message between its neighbours.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot<'m> {
+    pub(super) index: usize,
     pub(super) previous: Option<&'m Message>,
     pub(super) message: &'m Message,
     pub(super) next: Option<&'m Message>,
 }
 
-/// A history that passes change, with the reasons for every change.
+/// Every message between its neighbours.
+pub(super) fn spots<'m>(messages: &[&'m Message]) -> impl Iterator<Item = Spot<'m>> {
+    (0..messages.len()).map(|index| Spot {
+        index,
+        previous: index.checked_sub(1).map(|before| messages[before]),
+        message: messages[index],
+        next: messages.get(index + 1).copied(),
+    })
+}
+
+/// A history that fixes change, with the reasons for every change.
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
-    format: Format,
-    total: usize,
+    wire: &'static dyn Wire,
+    /// What is around the messages.
+    around: History<'a>,
     entries: Vec<Entry<'a>>,
     removed: Vec<Fix>,
+    /// Why changes are made just now.
+    pub(super) reason: &'static str,
+    /// How many changes were made.
+    pub(super) changes: usize,
 }
 
 #[derive(Debug)]
@@ -67,60 +64,59 @@ struct Entry<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// A copy of these messages.
-    pub(super) fn of(format: Format, messages: &[&'a Message]) -> Self {
+    /// A copy of a history.
+    pub(super) fn of(wire: &'static dyn Wire, history: &History<'a>) -> Self {
         let entry = |(index, message): (usize, &&'a Message)| Entry {
             origin: Some(index),
             message: Cow::Borrowed(*message),
             reasons: Vec::new(),
         };
-        let entries = messages.iter().enumerate().map(entry).collect();
-        Self { format, total: messages.len(), entries, removed: Vec::new() }
+        let entries = history.messages.iter().enumerate().map(entry).collect();
+        Self { wire, around: history.clone(), entries, removed: Vec::new(), reason: "", changes: 0 }
     }
 
-    /// The messages as they are now.
-    pub(super) fn messages(&self) -> Vec<&Message> {
-        self.entries.iter().map(|entry| entry.message.as_ref()).collect()
+    /// The history as it is now.
+    pub(super) fn history(&self) -> History<'_> {
+        let messages = self.entries.iter().map(|entry| entry.message.as_ref()).collect();
+        History { messages, ..self.around }
     }
 
-    /// Decides on every message as it stands now, then makes all changes; says whether there were any.
-    pub(super) fn pass(&mut self, reason: &'static str, mut decide: impl FnMut(Spot<'_>) -> Change) -> bool {
-        let messages = self.messages();
-        let spot = |at: usize| Spot {
-            previous: at.checked_sub(1).map(|before| messages[before]),
-            message: messages[at],
-            next: messages.get(at + 1).copied(),
-        };
-        let changes: Vec<Change> = (0..messages.len()).map(|at| decide(spot(at))).collect();
-        let is_changed = changes.iter().any(|change| !matches!(change, Change::Keep));
-        if is_changed {
-            for (entry, change) in std::mem::take(&mut self.entries).into_iter().zip(changes) {
-                self.change(entry, change, reason);
-            }
-        }
-        is_changed
-    }
-
-    /// Adds a message of our own at the end.
-    pub(super) fn append(&mut self, raw: &str, reason: &'static str) {
-        if let Ok(message) = Message::parse(self.format, raw) {
-            self.entries.push(Entry { origin: None, message: Cow::Owned(message), reasons: vec![reason] });
+    /// Decides on every message as it stands now, then makes all changes.
+    pub(super) fn pass(&mut self, decide: impl FnMut(Spot<'_>) -> Change) {
+        let changes: Vec<Change> = spots(&self.history().messages).map(decide).collect();
+        let entries = std::mem::take(&mut self.entries);
+        for (entry, change) in entries.into_iter().zip(changes) {
+            self.change(entry, change);
         }
     }
 
-    fn change(&mut self, mut entry: Entry<'a>, change: Change, reason: &'static str) {
+    /// Adds a message of our own, the user's, at the end.
+    pub(super) fn append(&mut self, text: &str) {
+        if let Ok(message) = Message::read(self.wire, &self.wire.write(Role::User, text)) {
+            self.entries.push(Entry { origin: None, message: Cow::Owned(message), reasons: vec![self.reason] });
+            self.changes += 1;
+        }
+    }
+
+    /// The same, where it does not matter what it says.
+    pub(super) fn append_bridge(&mut self) {
+        self.append(BRIDGE);
+    }
+
+    fn change(&mut self, mut entry: Entry<'a>, change: Change) {
         let raw = match change {
             Change::Keep => return self.entries.push(entry),
-            Change::Precede(raw) => {
-                self.append(&raw, reason);
+            Change::Precede => {
+                self.append(BRIDGE);
                 return self.entries.push(entry);
             }
             Change::Remove => None,
             Change::DropParts(parts) => without_parts(&entry.message, &parts),
             Change::Replace(raw) => Some(raw),
         };
-        entry.reasons.push(reason);
-        match raw.map(|raw| Message::parse(self.format, &raw)) {
+        self.changes += 1;
+        entry.reasons.push(self.reason);
+        match raw.map(|raw| Message::read(self.wire, &raw)) {
             Some(Ok(message)) => self.entries.push(Entry { message: Cow::Owned(message), ..entry }),
             _ => self.removed.extend(entry.origin.map(|index| Fix::Remove { index, reason: entry.reasons.join("; ") })),
         }
@@ -129,7 +125,7 @@ impl<'a> Draft<'a> {
     /// What was changed, in the order and with the indices of the original.
     pub(super) fn fixes(self) -> Vec<Fix> {
         let mut fixes = self.removed;
-        let mut following = self.total;
+        let mut following = self.around.messages.len();
         for entry in self.entries.into_iter().rev() {
             let (raw, reason) = (entry.message.raw(), entry.reasons.join("; "));
             match entry.origin {
@@ -148,16 +144,22 @@ impl<'a> Draft<'a> {
     }
 }
 
+/// Whether nothing but thinking would be left without these parts, which are in order.
+pub(super) fn leaves_only_thinking(message: &Message, parts: &[usize]) -> bool {
+    parts_without(message, parts).all(|part| part.kind == PartKind::Thinking)
+}
+
+fn parts_without<'m>(message: &'m Message, gone: &[usize]) -> impl Iterator<Item = &'m Part> {
+    let parts = message.shape().parts.iter().enumerate();
+    parts.filter(|(at, part)| !part.nested && gone.binary_search(at).is_err()).map(|(_, part)| part)
+}
+
 /// The message without these parts; nothing where no part would be left.
 fn without_parts(message: &Message, parts: &[usize]) -> Option<String> {
-    let shape = message.shape();
-    let is_left = |(at, part): (usize, &super::Part)| !part.nested && parts.binary_search(&at).is_err();
-    if !shape.parts.iter().enumerate().any(is_left) {
-        return None;
-    }
+    parts_without(message, parts).next()?;
     let mut splice = Splice::default();
     for at in parts {
-        splice.remove(shape.parts[*at].span);
+        splice.remove(message.shape().parts[*at].span);
     }
     Some(splice.apply(message.raw()))
 }

@@ -1,36 +1,79 @@
 //! Reading one field of a message whatever its value is.
 //!
-//! A field of the wrong kind is no error here: the message is kept as it came, and the provider may know better.
+//! Keys come in any order, so a reader first collects values and only then knows what they mean. A field of the wrong
+//! kind is no error here: the message is kept as it came, and the provider may know better.
 
-use crate::json::{Cursor, JsonError, Kind, Span, Str, text};
+use super::{Part, PartKind};
+use crate::json::{Cursor, JsonError, Kind, Span};
 use std::borrow::Cow;
 
-/// A value and the characters that it takes.
+/// A value that was passed. `null` is the same as no value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Value {
+    /// Where it stands, quotes included.
     pub(super) span: Span,
-    pub(super) chars: u64,
+    /// A string's own characters, or those of the compact JSON of anything else.
+    pub(super) chars: u32,
+    is_string: bool,
 }
 
-/// Passes a value and measures it as compact JSON.
-pub(super) fn value(cursor: &mut Cursor<'_>) -> Result<Value, JsonError> {
-    let before = cursor.compact_chars();
-    let span = cursor.skip()?;
-    Ok(Value { span, chars: cursor.compact_chars() - before })
-}
-
-/// Passes a value and measures it as a reader would: a string by its characters.
-pub(super) fn readable(cursor: &mut Cursor<'_>) -> Result<Value, JsonError> {
-    if cursor.kind()? == Kind::String {
-        let Str { span, chars } = cursor.string()?;
-        return Ok(Value { span, chars: chars.into() });
+impl Value {
+    /// Passes any value.
+    #[inline]
+    pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self, JsonError> {
+        match cursor.kind()? {
+            Kind::String => {
+                let string = cursor.string()?;
+                Ok(Self { span: string.span, chars: string.chars, is_string: true })
+            }
+            Kind::Null => cursor.skip().map(|_| Self::default()),
+            _ => {
+                let before = cursor.compact_chars();
+                let span = cursor.skip()?;
+                Ok(Self::passed(span, cursor.compact_chars() - before))
+            }
+        }
     }
-    value(cursor)
-}
 
-/// Passes a value; where it is a string, this is it.
-pub(super) fn string(cursor: &mut Cursor<'_>) -> Result<Option<Str>, JsonError> {
-    if cursor.kind()? == Kind::String { cursor.string().map(Some) } else { cursor.skip().map(|_| None) }
+    /// An object or array that was passed member by member.
+    pub(super) fn passed(span: Span, compact_chars: u64) -> Self {
+        Self { span, chars: saturate(compact_chars), is_string: false }
+    }
+
+    /// Whether there is one.
+    pub(super) fn is_some(self) -> bool {
+        !self.span.is_empty()
+    }
+
+    /// Whether it is a string.
+    pub(super) fn is_string(self) -> bool {
+        self.is_string
+    }
+
+    /// The text between the quotes of a string, nothing for anything else.
+    pub(super) fn inner(self) -> Span {
+        if self.is_string { Span { start: self.span.start + 1, end: self.span.end - 1 } } else { Span::default() }
+    }
+
+    /// A string's characters, none for anything else.
+    pub(super) fn string_chars(self) -> u32 {
+        if self.is_string { self.chars } else { 0 }
+    }
+
+    /// Text to read, which stands at `span` as a part. What is no string says nothing.
+    pub(super) fn text_part(self, cursor: &Cursor<'_>, span: Span) -> Part {
+        Part { blank: is_blank(cursor.raw(self.inner())), ..self.part(PartKind::Text, span) }
+    }
+
+    /// A part at `span` that is read as this value.
+    pub(super) fn part(self, kind: PartKind, span: Span) -> Part {
+        Part { text: self.span, chars: self.chars, ..Part::new(kind, span) }
+    }
+
+    /// A value that is kept and counted as its JSON.
+    pub(super) fn other_part(self) -> Part {
+        self.part(PartKind::Other, self.span)
+    }
 }
 
 /// Passes a value and returns its text, empty where it is no string.
@@ -44,26 +87,103 @@ pub(super) fn is_true(cursor: &mut Cursor<'_>) -> Result<bool, JsonError> {
     Ok(cursor.raw(span) == "true")
 }
 
-/// Passes a value and says whether it is anything but `null`.
-pub(super) fn is_some(cursor: &mut Cursor<'_>) -> Result<bool, JsonError> {
-    let kind = cursor.kind()?;
+/// Passes a value and returns the characters of its compact JSON, quotes included.
+pub(super) fn compact_chars(cursor: &mut Cursor<'_>) -> Result<u64, JsonError> {
+    let before = cursor.compact_chars();
     cursor.skip()?;
-    Ok(kind != Kind::Null)
+    Ok(cursor.compact_chars() - before)
 }
 
-/// Where the text of a string stands between its quotes; the empty span where there is no string.
-pub(super) fn inner(string: Option<Str>) -> Span {
-    string.map_or(Span::default(), Str::inner)
-}
-
-/// Whether the text of a string, escapes as written, is nothing but white space. Looks no further than the first
-/// character that is neither white space nor an escape.
-pub(super) fn is_blank(inner: &str) -> bool {
-    let rest = inner.trim_start();
-    rest.is_empty() || (rest.starts_with('\\') && text::decode(rest).trim_start().is_empty())
-}
-
-/// Characters as a part counts them.
-pub(super) fn clamp(chars: u64) -> u32 {
+/// A count of characters as a part keeps it.
+pub(super) fn saturate(chars: u64) -> u32 {
     u32::try_from(chars).unwrap_or(u32::MAX)
+}
+
+/// Whether the text between a JSON string's quotes is empty or white space once its escapes are resolved.
+///
+/// Stops at the first character that is neither, so it costs nothing on real text.
+fn is_blank(inner: &str) -> bool {
+    let mut rest = inner.chars();
+    while let Some(character) = rest.next() {
+        let meaning = if character == '\\' { escaped(&mut rest) } else { Some(character) };
+        if !meaning.is_some_and(char::is_whitespace) {
+            return false;
+        }
+    }
+    true
+}
+
+/// What the escape after a backslash stands for, as far as it may be white space.
+fn escaped(rest: &mut std::str::Chars<'_>) -> Option<char> {
+    match rest.next()? {
+        'n' => Some('\n'),
+        'r' => Some('\r'),
+        't' => Some('\t'),
+        'f' => Some('\u{c}'),
+        'u' => {
+            let code = (0..4).try_fold(0, |code, _| Some(code * 16 + rest.next()?.to_digit(16)?));
+            code.and_then(char::from_u32)
+        }
+        _ => None,
+    }
+}
+
+/// A member of an object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    /// Key and value.
+    pub(super) span: Span,
+    /// The value alone.
+    pub(super) value: Span,
+}
+
+/// Every member of this name of the object at `object`; a key may well come twice.
+pub(super) fn members(raw: &str, object: Span, name: &str) -> Vec<Member> {
+    let mut found = Vec::new();
+    let text = object.of(raw);
+    let mut cursor = Cursor::new(text);
+    let mut end_of_last = 0;
+    let shifted = |start: u32, end: u32| Span { start: object.start + start, end: object.start + end };
+    // The message has been read before; what is no object has no members.
+    let _ = cursor.object(|key, cursor| {
+        let value = cursor.skip()?;
+        if key == name {
+            let key_start = text[end_of_last..].find('"').map_or(value.start, |at| (end_of_last + at) as u32);
+            found.push(Member { span: shifted(key_start, value.end), value: shifted(value.start, value.end) });
+        }
+        end_of_last = value.end as usize;
+        Ok(())
+    });
+    found
+}
+
+/// The members of the object that a raw message is.
+pub(super) fn members_of(raw: &str, name: &str) -> Vec<Member> {
+    members(raw, Span { start: 0, end: saturate(raw.len() as u64) }, name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_blank, members, members_of};
+    use crate::json::Span;
+    use crate::json::text::{decode, encode};
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_member_is_found_with_its_key_as_often_as_it_comes() {
+        let raw = r#"{"a": "\"b\"", "b" : [1] ,"c":{"b":0}, "\u0062":2}"#;
+        let found: Vec<_> = members_of(raw, "b").iter().map(|m| (m.span.of(raw), m.value.of(raw))).collect();
+        assert_eq!(found, [(r#""b" : [1]"#, "[1]"), (r#""\u0062":2"#, "2")]);
+        let inside = members(raw, Span { start: 30, end: 37 }, "b");
+        assert_eq!(inside.iter().map(|m| m.span.of(raw)).collect::<Vec<_>>(), [r#""b":0"#]);
+    }
+
+    proptest! {
+        #[test]
+        fn blank_is_what_is_blank_after_decoding(text in "[ \t\n\u{b}\u{c}\u{a0}\u{3000}\u{8}a\\\\\"]{0,4}") {
+            let json = encode(&text);
+            let inner = &json[1..json.len() - 1];
+            prop_assert_eq!(is_blank(inner), decode(inner).trim().is_empty());
+        }
+    }
 }

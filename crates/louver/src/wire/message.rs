@@ -1,6 +1,6 @@
 //! One element of a history: raw text and shape.
 
-use super::{Format, Part, Role, Shape};
+use super::{Format, Part, Role, Shape, Wire};
 use crate::json::{Cursor, JsonError, text};
 use std::borrow::Cow;
 
@@ -26,9 +26,13 @@ impl Message {
     ///
     /// Text that is not JSON, or not a message of this format.
     pub fn parse(format: Format, raw: &str) -> Result<Self, JsonError> {
+        Self::read(format.wire(), raw)
+    }
+
+    pub(super) fn read(wire: &dyn Wire, raw: &str) -> Result<Self, JsonError> {
         let mut cursor = Cursor::new(raw);
         let start = cursor.rebase();
-        let shape = format.wire().shape(&mut cursor)?;
+        let shape = wire.shape(&mut cursor)?;
         let end = cursor.offset();
         cursor.finish()?;
         Ok(Self::new(&raw[start..end], shape))

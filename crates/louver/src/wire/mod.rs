@@ -6,8 +6,8 @@
 //! | file | question it answers |
 //! |---|---|
 //! | `shape.rs` | what is in this message? |
-//! | `check.rs` | would the provider refuse this history, and in which words? |
-//! | `repair.rs` | which is the smallest change that makes it legal? |
+//! | `pairing.rs` | which result answers which call, and how far away may it stand? |
+//! | `rules.rs` | what does the provider refuse, in which words, and what makes it legal? |
 //! | `write.rs` | how is a message of our own written, and where does one have to stand? |
 
 pub mod anthropic;
@@ -18,8 +18,11 @@ mod field;
 mod format;
 pub mod gemini;
 mod message;
+mod openai;
 pub mod openai_chat;
 pub mod openai_responses;
+mod pairing;
+mod rule;
 mod shape;
 mod splice;
 mod violation;
@@ -27,6 +30,9 @@ mod violation;
 pub use body::{Body, Thinking};
 pub use format::{Format, UnknownFormat};
 pub use message::Message;
+pub use pairing::Pairing;
+pub(crate) use pairing::Tracker;
+pub use rule::{Advice, Rule};
 pub use shape::{MediaKind, Part, PartKind, Role, Shape};
 pub use splice::Splice;
 pub use violation::{Fix, Violation};
@@ -58,11 +64,16 @@ pub trait Wire: std::fmt::Debug + Sync {
     /// cursor's base.
     fn shape(&self, cursor: &mut Cursor<'_>) -> Result<Shape, JsonError>;
 
-    /// Every rule that the provider would refuse this history for, in message order.
-    fn check(&self, history: &History<'_>) -> Vec<Violation>;
+    /// How calls and results find each other.
+    fn pairing(&self) -> &'static Pairing;
 
-    /// The smallest set of changes after which [`check`](Self::check) is empty, in message order.
-    fn repair(&self, history: &History<'_>) -> Vec<Fix>;
+    /// What the provider refuses, and what makes it legal.
+    fn rules(&self) -> &'static [Rule];
+
+    /// What is legal and still worth a warning.
+    fn advice(&self) -> &'static [Advice] {
+        &[]
+    }
 
     /// The raw text of a message of our own.
     fn write(&self, role: Role, text: &str) -> String;

@@ -49,7 +49,8 @@ pub enum PartKind {
     Thinking,
     /// An image, sound, document or other file.
     Media(MediaKind),
-    /// A provider's own compaction of what came before.
+    /// A provider's own compaction of what came before, which the model no longer sees. It has to come back byte for
+    /// byte. One that failed, and so stands for nothing, is [`Other`](Self::Other).
     Compaction,
     /// A pointer to something that only the provider has.
     Reference,
@@ -143,16 +144,29 @@ impl Shape {
         self.role == Role::Assistant
     }
 
+    /// Whether the application instructs the model here. Tools that a history itself carries (Responses:
+    /// `additional_tools`) are the application's too, whatever role their item names.
+    #[must_use]
+    pub fn is_instruction(&self) -> bool {
+        matches!(self.role, Role::System | Role::Developer)
+    }
+
     /// Whether the user says something here, tool results apart.
     #[must_use]
     pub fn is_request(&self) -> bool {
         self.role == Role::User && self.parts.iter().any(|part| part.kind == PartKind::Text && !part.nested)
     }
 
-    /// Whether the application instructs the model here, or hands it tools.
+    /// Whether its first part is of this kind.
     #[must_use]
-    pub fn is_instruction(&self) -> bool {
-        matches!(self.role, Role::System | Role::Developer)
+    pub fn begins_with(&self, kind: PartKind) -> bool {
+        self.parts.first().is_some_and(|part| part.kind == kind)
+    }
+
+    /// Whether its last part, nested ones included, is of this kind.
+    #[must_use]
+    pub fn ends_in(&self, kind: PartKind) -> bool {
+        self.parts.last().is_some_and(|part| part.kind == kind)
     }
 
     /// The parts of one kind, nested ones included.

@@ -4,13 +4,12 @@
 //! neighbours: an assistant message with `tool_use` blocks and, directly behind it, a user message whose content starts
 //! with their `tool_result` blocks. Tools that Anthropic runs itself keep call and result in one assistant message.
 
-mod check;
 mod pairing;
-mod repair;
+mod rules;
 mod shape;
 mod write;
 
-use super::{Fix, History, Role, Shape, Violation, Wire};
+use super::{Advice, Pairing, Role, Rule, Shape, Wire};
 use crate::json::{Cursor, JsonError};
 
 /// The rules of Anthropic Messages.
@@ -22,12 +21,16 @@ impl Wire for Anthropic {
         shape::shape(cursor)
     }
 
-    fn check(&self, history: &History<'_>) -> Vec<Violation> {
-        check::check(history)
+    fn pairing(&self) -> &'static Pairing {
+        &pairing::PAIRING
     }
 
-    fn repair(&self, history: &History<'_>) -> Vec<Fix> {
-        repair::repair(history)
+    fn rules(&self) -> &'static [Rule] {
+        &rules::RULES
+    }
+
+    fn advice(&self) -> &'static [Advice] {
+        &rules::ADVICE
     }
 
     fn write(&self, role: Role, text: &str) -> String {

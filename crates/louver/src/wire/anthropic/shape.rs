@@ -1,7 +1,7 @@
 //! What is in an Anthropic message.
 
-use crate::json::{Cursor, JsonError, Kind, Span, Str};
-use crate::wire::field::{self, Value, clamp, inner};
+use crate::json::{Cursor, JsonError, Kind, Span};
+use crate::wire::field::{self, Value};
 use crate::wire::{MediaKind, Part, PartKind, Role, Shape};
 use std::borrow::Cow;
 
@@ -46,23 +46,17 @@ impl Content {
         let mut content = Self::default();
         let before = cursor.compact_chars();
         match cursor.kind()? {
-            Kind::Null => drop(cursor.skip()?),
+            Kind::Null => return cursor.skip().map(|_| content),
             Kind::String => {
-                let string = cursor.string()?;
-                content.parts.push(Part { span: string.span, ..text_part(cursor, Some(string)) });
-                content.estimate_chars = string.chars.into();
+                let text = Value::read(cursor)?;
+                content.parts.push(text.text_part(cursor, text.span));
+                return Ok(Self { estimate_chars: text.chars.into(), ..content });
             }
-            Kind::Array => {
-                cursor.array(|_, cursor| content.read_block(cursor))?;
-                content.estimate_chars = cursor.compact_chars() - before;
-            }
-            Kind::Object => {
-                let Value { span, chars } = field::value(cursor)?;
-                content.parts.push(Part { text: span, chars: clamp(chars), ..Part::new(PartKind::Other, span) });
-                content.estimate_chars = chars;
-            }
+            Kind::Array => cursor.array(|_, cursor| content.read_block(cursor))?,
+            Kind::Object => content.parts.push(Value::read(cursor)?.other_part()),
             Kind::Bool | Kind::Number => return Err(cursor.unexpected("a string or an array of blocks")),
         }
+        content.estimate_chars = cursor.compact_chars() - before;
         Ok(content)
     }
 
@@ -106,17 +100,18 @@ impl Content {
 #[derive(Default)]
 struct Block<'a> {
     kind: Cow<'a, str>,
-    text: Option<Str>,
-    thinking: Option<Str>,
-    id: Option<Str>,
-    tool_use_id: Option<Str>,
-    name: Option<Str>,
+    text: Value,
+    thinking: Value,
+    id: Value,
+    tool_use_id: Value,
+    name: Value,
     input: Value,
     content: Value,
     /// The strings of a content array are counted at the parts it holds.
     holds_blocks: bool,
     source: Source<'a>,
     is_error: bool,
+    is_encrypted: bool,
     has_cache_mark: bool,
     /// Characters of the whole block, but for those that are signed or encrypted.
     chars: u64,
@@ -135,17 +130,20 @@ impl<'a> Block<'a> {
         cursor.object(|key, cursor| {
             match key {
                 "type" => block.kind = field::word(cursor)?,
-                "text" => block.text = field::string(cursor)?,
-                "thinking" => block.thinking = field::string(cursor)?,
-                "id" => block.id = field::string(cursor)?,
-                "tool_use_id" => block.tool_use_id = field::string(cursor)?,
-                "name" => block.name = field::string(cursor)?,
-                "input" => block.input = field::value(cursor)?,
+                "text" => block.text = Value::read(cursor)?,
+                "thinking" => block.thinking = Value::read(cursor)?,
+                "id" => block.id = Value::read(cursor)?,
+                "tool_use_id" => block.tool_use_id = Value::read(cursor)?,
+                "name" => block.name = Value::read(cursor)?,
+                "input" => block.input = Value::read(cursor)?,
                 "content" => hidden += block.read_content(cursor, &mut blocks)?,
                 "source" => block.source = Source::read(cursor)?,
                 "is_error" => block.is_error = field::is_true(cursor)?,
-                "cache_control" => block.has_cache_mark = field::is_some(cursor)?,
-                key if is_hidden(key) => hidden += field::value(cursor)?.chars,
+                "cache_control" => block.has_cache_mark = Value::read(cursor)?.is_some(),
+                key if is_hidden(key) => {
+                    block.is_encrypted |= key == "encrypted_content" && cursor.kind()? != Kind::Null;
+                    hidden += field::compact_chars(cursor)?;
+                }
                 _ => drop(cursor.skip()?),
             }
             Ok(())
@@ -161,73 +159,61 @@ impl<'a> Block<'a> {
         blocks: &mut impl FnMut(&mut Cursor<'a>) -> Result<(), JsonError>,
     ) -> Result<u64, JsonError> {
         let kind = cursor.kind()?;
-        let (start, before) = (cursor.offset(), cursor.compact_chars());
-        let mut hidden = 0;
-        let mut chars = None;
         self.holds_blocks = kind == Kind::Array;
-        match kind {
-            Kind::String => chars = Some(u64::from(cursor.string()?.chars)),
-            Kind::Array => blocks(cursor)?,
-            Kind::Object => hidden = pass_counting_hidden(cursor)?,
-            Kind::Null => chars = cursor.skip().map(|_| Some(0))?,
-            Kind::Bool | Kind::Number => drop(cursor.skip()?),
+        if !matches!(kind, Kind::Array | Kind::Object) {
+            self.content = Value::read(cursor)?;
+            return Ok(0);
         }
-        let span = if kind == Kind::Null { Span::default() } else { cursor.span_from(start) };
-        self.content = Value { span, chars: chars.unwrap_or(cursor.compact_chars() - before - hidden) };
+        let (start, before) = (cursor.offset(), cursor.compact_chars());
+        let hidden = if self.holds_blocks { blocks(cursor).map(|()| 0)? } else { pass_counting_hidden(cursor)? };
+        self.content = Value::passed(cursor.span_from(start), cursor.compact_chars() - before - hidden);
         Ok(hidden)
     }
 
     /// What the block is, now that its type is known.
     fn part(&self, cursor: &Cursor<'_>, span: Span) -> Part {
         match self.kind.as_ref() {
-            "text" => Part { span, ..text_part(cursor, self.text) },
+            "text" => self.text.text_part(cursor, span),
             "tool_use" => self.call(PartKind::ToolCall, span),
             "server_tool_use" | "mcp_tool_use" => self.call(PartKind::ServerToolCall, span),
             "tool_result" => self.result(PartKind::ToolResult, span),
-            "thinking" => string_part(PartKind::Thinking, span, self.thinking),
+            "thinking" => self.thinking.part(PartKind::Thinking, span),
             "redacted_thinking" => Part::new(PartKind::Thinking, span),
             "image" => self.media(MediaKind::Image, span),
             "document" => self.document(span),
-            "compaction" => self.with_content(Part::new(PartKind::Compaction, span)),
+            "compaction" => self.compaction(span),
             "container_upload" => Part::new(PartKind::Reference, span),
             kind if kind.ends_with("_tool_result") => self.result(PartKind::ServerToolResult, span),
-            _ => Part { text: span, chars: clamp(self.chars), ..Part::new(PartKind::Other, span) },
+            _ => Value::passed(span, self.chars).other_part(),
         }
     }
 
     fn call(&self, kind: PartKind, span: Span) -> Part {
-        let name_chars = self.name.map_or(0, |name| name.chars);
-        Part {
-            text: self.input.span,
-            name: inner(self.name),
-            id: inner(self.id),
-            chars: clamp(self.input.chars).saturating_add(name_chars),
-            ..Part::new(kind, span)
-        }
+        let chars = self.input.chars.saturating_add(self.name.string_chars());
+        Part { name: self.name.inner(), id: self.id.inner(), chars, ..self.input.part(kind, span) }
     }
 
     fn result(&self, kind: PartKind, span: Span) -> Part {
-        let part = self.with_content(Part::new(kind, span));
+        let part = self.content.part(kind, span);
         let chars = if self.holds_blocks { 0 } else { part.chars };
-        Part { id: inner(self.tool_use_id), is_error: self.is_error, chars, ..part }
+        Part { id: self.tool_use_id.inner(), is_error: self.is_error, chars, ..part }
     }
 
-    fn with_content(&self, part: Part) -> Part {
-        Part { text: self.content.span, chars: clamp(self.content.chars), ..part }
+    /// A compaction without content is one that failed: it stands for nothing, and nobody reads it.
+    fn compaction(&self, span: Span) -> Part {
+        let is_some = self.is_encrypted || self.content.is_some();
+        self.content.part(if is_some { PartKind::Compaction } else { PartKind::Other }, span)
     }
 
     fn media(&self, kind: MediaKind, span: Span) -> Part {
-        let name = inner(self.source.media_type);
+        let name = self.source.media_type.inner();
         Part { text: self.source.data.span, name, ..Part::new(PartKind::Media(kind), span) }
     }
 
     /// A document whose source is plain text or blocks is read like text, so its characters count.
     fn document(&self, span: Span) -> Part {
         match self.source.kind.as_ref() {
-            "text" | "content" => {
-                let Value { span: text, chars } = self.source.data;
-                Part { text, chars: clamp(chars), ..Part::new(PartKind::Other, span) }
-            }
+            "text" | "content" => self.source.data.part(PartKind::Other, span),
             _ => self.media(MediaKind::Document, span),
         }
     }
@@ -237,7 +223,7 @@ impl<'a> Block<'a> {
 #[derive(Default)]
 struct Source<'a> {
     kind: Cow<'a, str>,
-    media_type: Option<Str>,
+    media_type: Value,
     data: Value,
 }
 
@@ -251,24 +237,14 @@ impl<'a> Source<'a> {
         cursor.object(|key, cursor| {
             match key {
                 "type" => source.kind = field::word(cursor)?,
-                "media_type" => source.media_type = field::string(cursor)?,
-                "data" | "url" | "file_id" | "content" => source.data = field::readable(cursor)?,
+                "media_type" => source.media_type = Value::read(cursor)?,
+                "data" | "url" | "file_id" | "content" => source.data = Value::read(cursor)?,
                 _ => drop(cursor.skip()?),
             }
             Ok(())
         })?;
         Ok(source)
     }
-}
-
-fn text_part(cursor: &Cursor<'_>, string: Option<Str>) -> Part {
-    let part = string_part(PartKind::Text, Span::default(), string);
-    Part { blank: field::is_blank(cursor.raw(inner(string))), ..part }
-}
-
-fn string_part(kind: PartKind, span: Span, string: Option<Str>) -> Part {
-    let string = string.unwrap_or_default();
-    Part { text: string.span, chars: string.chars, ..Part::new(kind, span) }
 }
 
 /// Passes an object or an array and counts the characters in it that are signed, encrypted or media.
@@ -278,7 +254,7 @@ fn pass_counting_hidden(cursor: &mut Cursor<'_>) -> Result<u64, JsonError> {
         Kind::Object => cursor.object(|key, cursor| {
             let is_media = key == "source" && cursor.kind()? == Kind::Object;
             hidden +=
-                if is_media || is_hidden(key) { field::value(cursor)?.chars } else { pass_counting_hidden(cursor)? };
+                if is_media || is_hidden(key) { field::compact_chars(cursor)? } else { pass_counting_hidden(cursor)? };
             Ok(())
         })?,
         Kind::Array => cursor.array(|_, cursor| {

@@ -1,8 +1,7 @@
 //! Messages of our own.
 
-use super::check::may_precede_system;
 use crate::json::text;
-use crate::wire::{Role, Shape};
+use crate::wire::{PartKind, Role, Shape};
 
 /// What stands where there is nothing to say: the API refuses blank text.
 const NOTHING: &str = "[empty]";
@@ -29,14 +28,37 @@ fn or_placeholder(text: &str) -> &str {
 
 /// A history starts with the user, and a system entry has the user before it and the assistant behind it. Neighbours of
 /// one role are merged: harmless for the user's, but an assistant turn that has to start with its thinking would start
-/// with what stands before it, such as a summary.
+/// with what stands before it, such as a summary. A compaction is a start of its own: what stands before it is not read,
+/// and the turn begins behind it.
 pub(super) fn bridge(before: Option<&Shape>, after: Option<&Shape>) -> Option<Role> {
     let after = after?;
+    if begins_with_compaction(after) {
+        return None;
+    }
     match (before, after.role) {
         (None, role) => (role != Role::User).then_some(Role::User),
         (Some(before), Role::System) => (!may_precede_system(before)).then_some(Role::User),
-        (Some(before), Role::User) => (before.role == Role::System).then_some(Role::Assistant),
-        (Some(before), Role::Assistant) => (before.role == Role::Assistant).then_some(Role::User),
+        (Some(before), Role::User) => before.is_instruction().then_some(Role::Assistant),
+        (Some(before), Role::Assistant) => {
+            (before.is_from_model() && !before.ends_in(PartKind::Compaction)).then_some(Role::User)
+        }
         _ => None,
+    }
+}
+
+/// Whether the model's turn starts anew here: it reads nothing that stands before a compaction.
+pub(super) fn begins_with_compaction(shape: &Shape) -> bool {
+    shape.is_from_model() && shape.begins_with(PartKind::Compaction)
+}
+
+/// Whether a system entry may follow: the user does, or an assistant that ends in server tool use.
+pub(super) fn may_precede_system(shape: &Shape) -> bool {
+    let last = shape.parts.iter().rfind(|part| !part.nested);
+    match shape.role {
+        Role::User => true,
+        Role::Assistant => {
+            last.is_some_and(|part| matches!(part.kind, PartKind::ServerToolCall | PartKind::ServerToolResult))
+        }
+        _ => false,
     }
 }

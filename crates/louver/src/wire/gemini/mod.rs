@@ -3,13 +3,12 @@
 //! A content is a role and its `parts`. A call turn is a model content with `functionCall` parts; the content directly
 //! behind it holds as many `functionResponse` parts, in the same order. Ids are optional, so nothing is paired by them.
 
-mod check;
 mod pairing;
-mod repair;
+mod rules;
 mod shape;
 mod write;
 
-use super::{Fix, History, Role, Shape, Violation, Wire};
+use super::{Pairing, Role, Rule, Shape, Wire};
 use crate::json::{Cursor, JsonError};
 
 /// The rules of Gemini contents.
@@ -21,12 +20,12 @@ impl Wire for Gemini {
         shape::shape(cursor)
     }
 
-    fn check(&self, history: &History<'_>) -> Vec<Violation> {
-        check::check(history)
+    fn pairing(&self) -> &'static Pairing {
+        &pairing::PAIRING
     }
 
-    fn repair(&self, history: &History<'_>) -> Vec<Fix> {
-        repair::repair(history)
+    fn rules(&self) -> &'static [Rule] {
+        &rules::RULES
     }
 
     fn write(&self, role: Role, text: &str) -> String {

@@ -1,7 +1,7 @@
 //! What is in a Gemini content.
 
-use crate::json::{Cursor, JsonError, Kind, Span, Str};
-use crate::wire::field::{self, Value, clamp, inner};
+use crate::json::{Cursor, JsonError, Kind, Span};
+use crate::wire::field::{self, Value};
 use crate::wire::{MediaKind, Part, PartKind, Role, Shape};
 
 /// Passes one content.
@@ -39,10 +39,7 @@ fn read_parts(cursor: &mut Cursor<'_>) -> Result<(Vec<Part>, u64), JsonError> {
     match cursor.kind()? {
         Kind::Null => return cursor.skip().map(|_| (parts, 0)),
         Kind::Array => cursor.array(|_, cursor| read_part(cursor, &mut parts))?,
-        Kind::Object => {
-            let Value { span, chars } = field::value(cursor)?;
-            parts.push(Part { text: span, chars: clamp(chars), ..Part::new(PartKind::Other, span) });
-        }
+        Kind::Object => parts.push(Value::read(cursor)?.other_part()),
         Kind::String | Kind::Bool | Kind::Number => return Err(cursor.unexpected("an array of parts")),
     }
     Ok((parts, cursor.compact_chars() - before))
@@ -70,7 +67,7 @@ fn read_part(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), JsonE
 /// What a part says about itself besides the one key that makes it what it is.
 #[derive(Default)]
 struct Fields {
-    text: Option<Str>,
+    text: Value,
     is_thought: bool,
     /// The part that a key other than `text` made.
     special: Option<Part>,
@@ -99,9 +96,9 @@ impl Fields {
         nested: PassParts<'_, 'a>,
     ) -> Result<(), JsonError> {
         match key {
-            "text" => self.text = field::string(cursor)?,
+            "text" => self.text = Value::read(cursor)?,
             "thought" => self.is_thought = field::is_true(cursor)?,
-            "thoughtSignature" | "thought_signature" => self.hidden += field::value(cursor)?.chars,
+            "thoughtSignature" | "thought_signature" => self.hidden += field::compact_chars(cursor)?,
             _ => {
                 let part = read_special(key, cursor, nested)?;
                 self.special = part.or(self.special);
@@ -111,14 +108,11 @@ impl Fields {
     }
 
     fn part(self, cursor: &Cursor<'_>, span: Span, chars: u64) -> Part {
-        match (self.special, self.text) {
-            (Some(part), _) => Part { span, ..part },
-            (None, Some(Str { span: text, chars })) => {
-                let kind = if self.is_thought { PartKind::Thinking } else { PartKind::Text };
-                let blank = kind == PartKind::Text && field::is_blank(cursor.raw(inner(self.text)));
-                Part { text, chars, blank, ..Part::new(kind, span) }
-            }
-            (None, None) => Part { text: span, chars: clamp(chars), ..Part::new(PartKind::Other, span) },
+        match self.special {
+            Some(part) => Part { span, ..part },
+            None if !self.text.is_string() => Value::passed(span, chars).other_part(),
+            None if self.is_thought => self.text.part(PartKind::Thinking, span),
+            None => self.text.text_part(cursor, span),
         }
     }
 }
@@ -150,38 +144,34 @@ fn read_function<'a>(
     }
     let payload = if kind == PartKind::ToolCall { "args" } else { "response" };
     let mut part = Part::new(kind, Span::default());
-    let (mut name, mut value_chars) = (None, 0);
+    let (mut name, mut value) = (Value::default(), Value::default());
     cursor.object(|key, cursor| {
         match key {
-            "name" => name = field::string(cursor)?,
-            "id" => part.id = inner(field::string(cursor)?),
+            "name" => name = Value::read(cursor)?,
+            "id" => part.id = Value::read(cursor)?.inner(),
             "parts" if cursor.kind()? == Kind::Array => nested(cursor)?,
-            key if key == payload => {
-                let before = cursor.compact_chars();
-                (part.text, part.is_error) = read_payload(cursor)?;
-                value_chars = cursor.compact_chars() - before;
-            }
+            key if key == payload => (value, part.is_error) = read_payload(cursor)?,
             _ => drop(cursor.skip()?),
         }
         Ok(())
     })?;
-    let name_chars = name.map_or(0, |name| u64::from(name.chars));
     part.is_error &= kind == PartKind::ToolResult;
-    Ok(Some(Part { name: inner(name), chars: clamp(value_chars + name_chars), ..part }))
+    let chars = value.chars.saturating_add(name.string_chars());
+    Ok(Some(Part { text: value.span, name: name.inner(), chars, ..part }))
 }
 
-/// Where the arguments or the response stand, and whether they hold the key of a failure.
-fn read_payload(cursor: &mut Cursor<'_>) -> Result<(Span, bool), JsonError> {
+/// The arguments or the response, and whether they hold the key of a failure.
+fn read_payload(cursor: &mut Cursor<'_>) -> Result<(Value, bool), JsonError> {
     if cursor.kind()? != Kind::Object {
-        return cursor.skip().map(|span| (span, false));
+        return Value::read(cursor).map(|value| (value, false));
     }
-    let start = cursor.offset();
+    let (start, before) = (cursor.offset(), cursor.compact_chars());
     let mut is_error = false;
     cursor.object(|key, cursor| {
         is_error |= key == "error";
         cursor.skip().map(drop)
     })?;
-    Ok((cursor.span_from(start), is_error))
+    Ok((Value::passed(cursor.span_from(start), cursor.compact_chars() - before), is_error))
 }
 
 /// An `inlineData` or `fileData`.
@@ -193,7 +183,7 @@ fn read_media(cursor: &mut Cursor<'_>) -> Result<Option<Part>, JsonError> {
     cursor.object(|key, cursor| {
         match key {
             "data" | "fileUri" | "file_uri" => text = cursor.skip()?,
-            "mimeType" | "mime_type" => mime = inner(field::string(cursor)?),
+            "mimeType" | "mime_type" => mime = Value::read(cursor)?.inner(),
             _ => drop(cursor.skip()?),
         }
         Ok(())
@@ -216,14 +206,14 @@ fn read_server(cursor: &mut Cursor<'_>, kind: PartKind) -> Result<Option<Part>, 
         return cursor.skip().map(|_| None);
     }
     let (start, before) = (cursor.offset(), cursor.compact_chars());
-    let mut id = None;
+    let mut id = Value::default();
     cursor.object(|key, cursor| {
         match key {
-            "id" => id = field::string(cursor)?,
+            "id" => id = Value::read(cursor)?,
             _ => drop(cursor.skip()?),
         }
         Ok(())
     })?;
-    let (text, chars) = (cursor.span_from(start), clamp(cursor.compact_chars() - before));
-    Ok(Some(Part { text, id: inner(id), chars, ..Part::new(kind, Span::default()) }))
+    let value = Value::passed(cursor.span_from(start), cursor.compact_chars() - before);
+    Ok(Some(Part { id: id.inner(), ..value.part(kind, Span::default()) }))
 }

@@ -11,17 +11,12 @@
 //! Results belong to the assistant message that they directly follow. Ids repeat in real histories, so no id is ever
 //! looked up further away. The older `function_call` and role `function` pair in the same way, without ids.
 
-mod check;
-pub(in crate::wire) mod content;
-pub(in crate::wire) mod members;
-mod pairs;
-mod repair;
-pub(in crate::wire) mod role;
+mod pairing;
+mod rules;
 mod shape;
-pub(in crate::wire) mod value;
 mod write;
 
-use super::{Fix, History, Role, Shape, Violation, Wire};
+use super::{Pairing, Role, Rule, Shape, Wire};
 use crate::json::{Cursor, JsonError};
 
 /// The rules of OpenAI Chat Completions.
@@ -33,12 +28,12 @@ impl Wire for OpenAiChat {
         shape::shape(cursor)
     }
 
-    fn check(&self, history: &History<'_>) -> Vec<Violation> {
-        check::check(history)
+    fn pairing(&self) -> &'static Pairing {
+        &pairing::PAIRING
     }
 
-    fn repair(&self, history: &History<'_>) -> Vec<Fix> {
-        repair::repair(history)
+    fn rules(&self) -> &'static [Rule] {
+        &rules::RULES
     }
 
     fn write(&self, role: Role, text: &str) -> String {

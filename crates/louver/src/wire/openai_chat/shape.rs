@@ -1,9 +1,8 @@
 //! What is in a Chat Completions message.
 
-use super::content::{Content, in_slot, other_part, put_result_first, text_part};
-use super::role::RoleField;
-use super::value::Value;
 use crate::json::{Cursor, JsonError, Kind, Span};
+use crate::wire::field::Value;
+use crate::wire::openai::{Content, RoleField, in_slot, put_result_first};
 use crate::wire::{Part, PartKind, Role, Shape};
 
 const ROLES: &str = "system, developer, user, assistant, tool, function";
@@ -155,15 +154,14 @@ impl Callee {
     }
 
     fn chars(&self) -> u32 {
-        let name = if self.name.is_string() { self.name.chars } else { 0 };
-        name.saturating_add(self.input.chars)
+        self.name.string_chars().saturating_add(self.input.chars)
     }
 }
 
 fn read_reasoning(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), JsonError> {
     let value = Value::read(cursor)?;
     if value.is_some() {
-        parts.push(Part { kind: PartKind::Thinking, ..other_part(value) });
+        parts.push(value.part(PartKind::Thinking, value.span));
     }
     Ok(())
 }
@@ -171,7 +169,7 @@ fn read_reasoning(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), 
 fn read_refusal(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), JsonError> {
     let value = Value::read(cursor)?;
     if value.is_some() {
-        parts.push(text_part(cursor, value.span, value));
+        parts.push(value.text_part(cursor, value.span));
     }
     Ok(())
 }

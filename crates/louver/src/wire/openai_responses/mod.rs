@@ -11,14 +11,12 @@
 //! A call and its output need not be neighbours and ids repeat: the first open call of an id is the one that an output
 //! of that id answers. An empty list is legal, since the rest of the request may hold the history.
 
-mod check;
-mod item;
-mod pairs;
-mod repair;
+mod pairing;
+mod rules;
 mod shape;
 mod write;
 
-use super::{Fix, History, Role, Shape, Violation, Wire};
+use super::{Pairing, Role, Rule, Shape, Wire};
 use crate::json::{Cursor, JsonError};
 
 /// The rules of OpenAI Responses.
@@ -30,12 +28,12 @@ impl Wire for OpenAiResponses {
         shape::shape(cursor)
     }
 
-    fn check(&self, history: &History<'_>) -> Vec<Violation> {
-        check::check(history)
+    fn pairing(&self) -> &'static Pairing {
+        &pairing::PAIRING
     }
 
-    fn repair(&self, history: &History<'_>) -> Vec<Fix> {
-        repair::repair(history)
+    fn rules(&self) -> &'static [Rule] {
+        &rules::RULES
     }
 
     fn write(&self, role: Role, text: &str) -> String {

@@ -6,11 +6,9 @@
 //! `outputs`, `tools`), or its `summary`; a string counts its own characters, anything else its compact JSON. An item
 //! of an unknown type counts whole, encrypted content not at all.
 
-use super::item::ItemKind;
 use crate::json::{Cursor, JsonError, Kind, Span};
-use crate::wire::openai_chat::content::{Content, in_slot, other_part, put_result_first};
-use crate::wire::openai_chat::role::RoleField;
-use crate::wire::openai_chat::value::{Value, saturate};
+use crate::wire::field::{Value, saturate};
+use crate::wire::openai::{Content, RoleField, in_slot, put_result_first};
 use crate::wire::{MediaKind, Part, PartKind, Role, Shape};
 use std::borrow::Cow;
 
@@ -90,7 +88,7 @@ impl<'a> Fields<'a> {
             ItemKind::Reasoning => self.finish_reasoning(whole.span),
             ItemKind::Compaction => self.finish_as(Part::new(PartKind::Compaction, whole.span)),
             ItemKind::Reference => self.finish_as(Part::new(PartKind::Reference, whole.span)),
-            ItemKind::Other => self.finish_as(other_part(whole)),
+            ItemKind::Tools | ItemKind::Other => self.finish_as(whole.other_part()),
         }
         Ok(Shape { role, parts: self.parts, estimate_chars, cache_marks: self.content.cache_marks })
     }
@@ -124,7 +122,7 @@ impl<'a> Fields<'a> {
             ItemKind::Reasoning if self.content.kind.is_some() => self.content.chars,
             ItemKind::Reasoning => self.summary.chars,
             ItemKind::Compaction | ItemKind::Reference => 0,
-            ItemKind::Other => u64::from(whole.chars),
+            ItemKind::Tools | ItemKind::Other => u64::from(whole.chars),
         }
     }
 
@@ -151,7 +149,7 @@ impl<'a> Fields<'a> {
         let mut call = Part::new(kind, whole);
         call.name = self.name.inner();
         call.text = self.asked.span;
-        call.chars = self.asked.chars.saturating_add(if self.name.is_string() { self.name.chars } else { 0 });
+        call.chars = self.asked.chars.saturating_add(self.name.string_chars());
         call
     }
 
@@ -160,7 +158,7 @@ impl<'a> Fields<'a> {
     fn finish_output(&mut self, whole: Span) {
         self.keep_parts_of(self.slots.output);
         if self.answered.is_some() && !self.answered.is_string() {
-            self.parts.push(other_part(self.answered));
+            self.parts.push(self.answered.other_part());
         }
         let mut result = Part::new(PartKind::ToolResult, whole);
         result.id = self.id_of_output();
@@ -244,4 +242,74 @@ fn read_output(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<Content
 fn answer_part(kind: PartKind, span: Span, chars: u64) -> Part {
     let chars = if kind == PartKind::ServerToolResult { saturate(chars) } else { 0 };
     Part { text: span, chars, ..Part::new(kind, span) }
+}
+
+/// The kinds of items that differ for us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ItemKind {
+    /// A message with a role.
+    Message,
+    /// The model asks the client for something and waits for an item that answers.
+    Call,
+    /// The client's answer.
+    Output,
+    /// The model used a tool of the provider; whatever came of it stands in the same item.
+    ServerCall,
+    /// The same, and what came of it is a picture.
+    ServerImage,
+    /// What the model thought.
+    Reasoning,
+    /// The provider's compaction of what came before.
+    Compaction,
+    /// An item that only the provider has.
+    Reference,
+    /// Tools that the application offers inside the history.
+    Tools,
+    /// Anything else.
+    Other,
+}
+
+impl ItemKind {
+    /// Reads a `type`; an item without one is a message. New types of calls and outputs are known by their ending,
+    /// but only with a `call_id`: a call that has none leaves nothing that an output could name.
+    fn of(name: Option<&str>, has_call_id: bool) -> Self {
+        match name {
+            None | Some("message") => Self::Message,
+            Some("reasoning") => Self::Reasoning,
+            Some("compaction" | "compaction_summary") => Self::Compaction,
+            Some("item_reference") => Self::Reference,
+            Some("additional_tools") => Self::Tools,
+            Some("image_generation_call") => Self::ServerImage,
+            Some("web_search_call" | "file_search_call" | "code_interpreter_call" | "mcp_call" | "mcp_list_tools") => {
+                Self::ServerCall
+            }
+            // The provider's own tool search has a null `call_id` and still an output item.
+            Some("tool_search_call" | "function_call" | "custom_tool_call" | "mcp_approval_request") => Self::Call,
+            Some(
+                "tool_search_output"
+                | "function_call_output"
+                | "custom_tool_call_output"
+                | "local_shell_call_output"
+                | "mcp_approval_response",
+            ) => Self::Output,
+            Some(name) if has_call_id && (name.ends_with("_call") || name == "program") => Self::Call,
+            Some(name) if has_call_id && name.ends_with("_output") => Self::Output,
+            Some(_) => Self::Other,
+        }
+    }
+
+    /// Who speaks in an item of this kind, whatever role it names.
+    fn role(self) -> Option<Role> {
+        match self {
+            Self::Message | Self::Other => None,
+            Self::Output => Some(Role::Tool),
+            Self::Tools => Some(Role::Developer),
+            Self::Call
+            | Self::ServerCall
+            | Self::ServerImage
+            | Self::Reasoning
+            | Self::Compaction
+            | Self::Reference => Some(Role::Assistant),
+        }
+    }
 }

@@ -1,31 +1,62 @@
-//! What stands under `content` (and under the `output` of a Responses item): a string or a list of parts.
+//! What the two formats of OpenAI have in common: roles, and what stands under `content` (and under the `output` of a
+//! Responses item), which is a string or a list of parts.
 //!
 //! Chat Completions and Responses name their parts differently but never use one name for two things, so one reader
 //! knows both.
 
-use super::value::{Value, is_blank, media_type, saturate};
+use super::field::{self, Value, saturate};
+use super::{MediaKind, Part, PartKind, Role};
 use crate::json::{Cursor, JsonError, Kind, Span};
-use crate::wire::{MediaKind, Part, PartKind};
 use std::borrow::Cow;
+
+/// A role that was passed. Whether it is a fault depends on what else the message holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RoleField {
+    /// The role, if it is one that OpenAI knows.
+    pub(super) named: Option<Role>,
+    offset: usize,
+}
+
+impl RoleField {
+    /// Passes a role's name.
+    pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self, JsonError> {
+        cursor.expect(Kind::String)?;
+        let offset = cursor.offset();
+        let named = match &*cursor.text()? {
+            "system" => Some(Role::System),
+            "developer" => Some(Role::Developer),
+            "user" => Some(Role::User),
+            "assistant" => Some(Role::Assistant),
+            "tool" | "function" => Some(Role::Tool),
+            _ => None,
+        };
+        Ok(Self { named, offset })
+    }
+
+    /// The error of a message that cannot have this role.
+    pub(super) fn refused(self, expected: &str) -> JsonError {
+        JsonError::shape(format!("expected one of {expected}"), self.offset).inside_key("role")
+    }
+}
 
 /// A content that was passed; its parts went to the caller's list. `null` is the same as none.
 #[derive(Debug, Default)]
-pub(in crate::wire) struct Content {
+pub(super) struct Content {
     /// Where it stands.
-    pub(in crate::wire) span: Span,
+    pub(super) span: Span,
     /// What it is, if there is any.
-    pub(in crate::wire) kind: Option<Kind>,
+    pub(super) kind: Option<Kind>,
     /// A string's own characters, or those of the compact JSON of anything else.
-    pub(in crate::wire) chars: u64,
+    pub(super) chars: u64,
     /// Parts that carry a cache mark.
-    pub(in crate::wire) cache_marks: u32,
+    pub(super) cache_marks: u32,
     /// Why it is no content of a message. Items that are kept as they are do not care.
-    pub(in crate::wire) fault: Option<JsonError>,
+    pub(super) fault: Option<JsonError>,
 }
 
 impl Content {
     /// Passes a content and adds its parts to `parts`. An object, which no API takes, is one part that nothing edits.
-    pub(in crate::wire) fn read(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<Self, JsonError> {
+    pub(super) fn read(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<Self, JsonError> {
         let kind = cursor.kind()?;
         let (start, before) = (cursor.offset(), cursor.compact_chars());
         let mut content = Self { kind: Some(kind), ..Self::default() };
@@ -33,17 +64,14 @@ impl Content {
             Kind::Null => return cursor.skip().map(|_| Self::default()),
             Kind::String => {
                 let value = Value::read(cursor)?;
-                parts.push(text_part(cursor, value.span, value));
+                parts.push(value.text_part(cursor, value.span));
                 return Ok(Self { span: value.span, chars: u64::from(value.chars), ..content });
             }
             Kind::Array => cursor.array(|index, cursor| content.element(index, cursor, parts))?,
-            Kind::Object => {
-                let value = Value::read(cursor)?;
-                parts.push(other_part(value));
-            }
+            Kind::Object => parts.push(Value::read(cursor)?.other_part()),
             Kind::Bool | Kind::Number => {
                 content.fault = Some(cursor.unexpected("a string, an array or null"));
-                parts.push(other_part(Value::read(cursor)?));
+                parts.push(Value::read(cursor)?.other_part());
             }
         }
         content.span = cursor.span_from(start);
@@ -52,7 +80,7 @@ impl Content {
     }
 
     /// Passes a value that holds one part where another would hold a list of them.
-    pub(in crate::wire) fn read_single(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<Self, JsonError> {
+    pub(super) fn read_single(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<Self, JsonError> {
         let before = cursor.compact_chars();
         let mut content = Self { kind: Some(Kind::Object), ..Self::default() };
         content.span = content.part(cursor, parts)?;
@@ -68,7 +96,7 @@ impl Content {
             self.fault = Some(cursor.unexpected("an object").inside_index(index));
         }
         let value = Value::read(cursor)?;
-        parts.extend(value.is_some().then(|| other_part(value)));
+        parts.extend(value.is_some().then(|| value.other_part()));
         Ok(())
     }
 
@@ -78,8 +106,8 @@ impl Content {
         let fields = PartFields::read(cursor)?;
         self.cache_marks += u32::from(fields.has_cache_mark);
         let span = cursor.span_from(start);
-        let whole = saturate(cursor.compact_chars() - before);
-        parts.push(fields.into_part(cursor, span, whole));
+        let whole = Value::passed(span, cursor.compact_chars() - before);
+        parts.push(fields.into_part(cursor, whole));
         Ok(span)
     }
 }
@@ -103,7 +131,7 @@ impl<'a> PartFields<'a> {
 
     fn member(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Result<(), JsonError> {
         match key {
-            "type" if cursor.kind()? == Kind::String => self.kind = cursor.text()?,
+            "type" => self.kind = field::word(cursor)?,
             "text" => self.text = Value::read(cursor)?,
             "refusal" => self.refusal = Value::read(cursor)?,
             "image_url" | "video_url" | "input_audio" | "file" => self.media.read_source(cursor)?,
@@ -114,16 +142,17 @@ impl<'a> PartFields<'a> {
         Ok(())
     }
 
-    fn into_part(self, cursor: &Cursor<'_>, span: Span, whole: u32) -> Part {
+    fn into_part(self, cursor: &Cursor<'_>, whole: Value) -> Part {
+        let span = whole.span;
         match &*self.kind {
             "text" | "input_text" | "output_text" | "summary_text" | "reasoning_text" => {
-                text_part(cursor, span, self.text)
+                self.text.text_part(cursor, span)
             }
-            "refusal" => text_part(cursor, span, self.refusal),
+            "refusal" => self.refusal.text_part(cursor, span),
             "image_url" | "input_image" | "computer_screenshot" => self.media.part(cursor, MediaKind::Image, span),
             "input_audio" | "video_url" => self.media.part(cursor, MediaKind::Audio, span),
             "file" | "input_file" => self.media.part(cursor, MediaKind::Document, span),
-            _ => Part { text: span, chars: whole, ..Part::new(PartKind::Other, span) },
+            _ => whole.other_part(),
         }
     }
 }
@@ -170,19 +199,18 @@ impl Media {
     }
 }
 
-/// Text to read, which stands at `span` as a part.
-pub(in crate::wire) fn text_part(cursor: &Cursor<'_>, span: Span, text: Value) -> Part {
-    let blank = text.chars == 0 || text.is_string() && is_blank(cursor.raw(text.inner()));
-    Part { text: text.span, chars: text.chars, blank, ..Part::new(PartKind::Text, span) }
-}
-
-/// A value that is kept and counted as its JSON.
-pub(in crate::wire) fn other_part(value: Value) -> Part {
-    Part { text: value.span, chars: value.chars, ..Part::new(PartKind::Other, value.span) }
+/// The media type of a `data:` address that stands between the quotes at `inner`, nothing for any other address.
+fn media_type(cursor: &Cursor<'_>, inner: Span) -> Span {
+    let Some(rest) = cursor.raw(inner).strip_prefix("data:") else {
+        return Span::default();
+    };
+    let length = rest.bytes().take_while(|byte| !matches!(byte, b';' | b',')).count();
+    let start = inner.start + "data:".len() as u32;
+    Span { start, end: start + saturate(length as u64) }
 }
 
 /// Puts a tool result before the parts of its content, which become nested. A string has none: the result holds it.
-pub(in crate::wire) fn put_result_first(parts: &mut Vec<Part>, content: &Content, mut result: Part) {
+pub(super) fn put_result_first(parts: &mut Vec<Part>, content: &Content, mut result: Part) {
     result.text = content.span;
     if content.kind == Some(Kind::String) {
         parts.retain(|part| part.span != content.span);
@@ -196,7 +224,7 @@ pub(in crate::wire) fn put_result_first(parts: &mut Vec<Part>, content: &Content
 
 /// Passes the value of a member that holds parts. Of a member that comes twice the last one counts, so the parts of
 /// the first, which stand at `slot`, leave the list.
-pub(in crate::wire) fn in_slot<'a, T>(
+pub(super) fn in_slot<'a, T>(
     slot: &mut Span,
     parts: &mut Vec<Part>,
     cursor: &mut Cursor<'a>,
