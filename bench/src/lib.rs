@@ -9,6 +9,6 @@ mod random;
 mod text;
 
 pub use conversation::{Conversation, body_of_bytes};
-pub use measure::{Median, Pair, gigabytes_per_second, measure_pair, median_ns, nanoseconds};
+pub use measure::{Median, Pair, gigabytes_per_second, measure_pair, median_ns, nanoseconds, resident_bytes};
 pub use random::Random;
 pub use text::{arguments, prose, tool_output};

@@ -92,3 +92,11 @@ mod tests {
         assert_eq!(median.get(), 5);
     }
 }
+
+/// What this process holds in memory, in bytes.
+#[must_use]
+pub fn resident_bytes() -> usize {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let resident = pages.split_whitespace().nth(1).and_then(|pages| pages.parse::<usize>().ok());
+    resident.unwrap_or_default() * 4096
+}

@@ -5,7 +5,8 @@
 use louver::budget::Budget;
 use louver::count::count_message;
 use louver::tokens::{Bpe, Counter, Encoding, Image, ImageFormula, Millitokens};
-use louver::window::{ConversationWindow, WindowConfig};
+use louver::policy::{PolicyKind, TokensConfig};
+use louver::window::{Window, WindowConfig};
 use louver::wire::{Format, Message, PartKind};
 use louver_bench::{Conversation, measure_pair};
 use std::sync::Arc;
@@ -95,10 +96,10 @@ struct Calls {
 /// Pushes and fits message by message in a window that is full most of the time.
 fn calls(format: Format, messages: &[Message]) -> Calls {
     let counter = Arc::new(CountingCounter { bytes: AtomicU64::new(0) });
-    let mut config = WindowConfig::new(format, "tokens");
+    let mut config = WindowConfig::new(format, PolicyKind::Tokens(TokensConfig::default()));
     config.counter = Arc::clone(&counter) as Arc<dyn Counter>;
-    config.settings.budget = Some(Budget::new(20_000, Some(1)).expect("a reserve of one token leaves room"));
-    let mut window = ConversationWindow::new(config).expect("the settings are complete");
+    config.budget = Some(Budget::new(20_000, Some(1)).expect("a reserve of one token leaves room"));
+    let mut window = Window::new(config).expect("the settings are complete");
     let mut pushed = 0;
     let mut fits = 0;
     for message in messages {

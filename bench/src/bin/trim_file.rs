@@ -1,15 +1,16 @@
 //! Trims a file to so many tokens and says how long that took, or judges a file that somebody else trimmed.
 //!
-//! `trim_file INPUT --max-tokens N [--counter NAME] [--runs N] [--output FILE]`, `trim_file INPUT --check`
+//! `trim_file INPUT --max-tokens N [--policy NAME] [--counter NAME] [--runs N] [--output FILE]`, `trim_file INPUT --check`
 //!
 //! The time is that of everything between the text that came in and the text that goes out: parse, trim, render.
 
 use louver::budget::Budget;
 use louver::count::count_message;
 use louver::legality::check;
-use louver::policy::Settings;
+use louver::policy::PolicyKind;
 use louver::tokens::{CounterChoice, Millitokens};
-use louver::trim::{TrimOptions, Trimmed, trim};
+use louver::trim::{Trimmed, trim};
+use louver::window::WindowConfig;
 use louver::wire::Body;
 use louver_bench::{Median, nanoseconds};
 use std::error::Error;
@@ -49,12 +50,13 @@ fn run(arguments: &[String]) -> Result<String, Box<dyn Error>> {
         |name: &str| arguments.iter().position(|argument| argument == name).and_then(|at| arguments.get(at + 1));
     let max_tokens: u64 = value("--max-tokens").ok_or("--max-tokens is missing")?.parse()?;
     let counter: CounterChoice = value("--counter").map_or(Ok(CounterChoice::Chars4), |name| name.parse())?;
+    let policy: PolicyKind = value("--policy").map_or("tokens", String::as_str).parse()?;
     let runs = value("--runs").map_or(Ok(1), |runs| runs.parse::<usize>())?;
     let mut median = Median::default();
     let mut json = String::new();
     for _ in 0..runs {
         let mut trimmed = None;
-        median.add(nanoseconds(|| trimmed = Some(trim_to(&text, max_tokens, counter))));
+        median.add(nanoseconds(|| trimmed = Some(trim_to(&text, max_tokens, counter, &policy))));
         json = trimmed.ok_or("at least one run is needed")??.json;
     }
     if let Some(output) = value("--output") {
@@ -63,12 +65,12 @@ fn run(arguments: &[String]) -> Result<String, Box<dyn Error>> {
     Ok(serde_json::json!({ "ns": median.get() }).to_string())
 }
 
-fn trim_to(text: &str, max_tokens: u64, counter: CounterChoice) -> Result<Trimmed, Box<dyn Error>> {
+fn trim_to(text: &str, max_tokens: u64, counter: CounterChoice, policy: &PolicyKind) -> Result<Trimmed, Box<dyn Error>> {
     let body = Body::parse(text, None)?;
     // Nine tenths of a window less a reserve of one token are allowed, so this allows at most `max_tokens`.
     let budget = Budget::new((max_tokens + 1) * 10 / 9, Some(1))?;
-    let settings = Settings { budget: Some(budget), ..Settings::default() };
-    Ok(trim(&body, TrimOptions { policy: "tokens", settings, counter: counter.resolve(None), model: None })?)
+    let config = WindowConfig::new(body.format(), policy.clone()).with_model(None, counter);
+    Ok(trim(&body, WindowConfig { budget: Some(budget), ..config })?)
 }
 
 fn judge(text: &str) -> Result<Judged, Box<dyn Error>> {

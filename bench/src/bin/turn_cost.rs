@@ -12,7 +12,8 @@
 use louver::budget::Budget;
 use louver::count::count_message;
 use louver::tokens::{Counter, CounterChoice};
-use louver::window::{ConversationWindow, WindowConfig};
+use louver::policy::PolicyKind;
+use louver::window::{Window, WindowConfig};
 use louver::wire::{Format, Message};
 use louver_bench::{Conversation, Median};
 use std::sync::Arc;
@@ -122,7 +123,7 @@ struct Sample {
     step: usize,
     loops: Median,
     scans: Median,
-    kept: Vec<(Vec<Arc<Message>>, ConversationWindow)>,
+    kept: Vec<(Vec<Arc<Message>>, Window)>,
 }
 
 impl Sample {
@@ -154,11 +155,13 @@ fn config_of(conversation: &Conversation, policy: &str, counter: &Arc<dyn Counte
         .map(|raw| count_message(&**counter, &parse(conversation.format, raw)).ceil_tokens())
         .sum();
     let window = tokens * WINDOW_TURNS_BY_TOKENS as u64 / sample.len() as u64 * 10 / 9;
+    let mut policy: PolicyKind = policy.parse().expect("a policy of the table");
+    if let Some(messages) = policy.messages_mut() {
+        (messages.max_messages, messages.preserve_last_n) = (2 * WINDOW_TURNS, WINDOW_TURNS);
+    }
     let mut config = WindowConfig::new(conversation.format, policy);
     config.counter = Arc::clone(counter);
-    config.settings.messages.max_messages = 2 * WINDOW_TURNS;
-    config.settings.messages.preserve_last_n = WINDOW_TURNS;
-    config.settings.budget = Some(Budget::new(window, Some(1)).expect("a reserve of one token leaves room"));
+    config.budget = Some(Budget::new(window, Some(1)).expect("a reserve of one token leaves room"));
     config
 }
 
@@ -173,8 +176,8 @@ fn scan(format: Format, turns: &[Vec<String>]) -> (u64, Vec<Arc<Message>>) {
 }
 
 /// Lives through all turns: nanoseconds per measured turn, and the window.
-fn live(config: &WindowConfig, opening: &str, turns: &[Vec<String>]) -> (u64, ConversationWindow) {
-    let mut window = ConversationWindow::new(config.clone()).expect("the settings are complete");
+fn live(config: &WindowConfig, opening: &str, turns: &[Vec<String>]) -> (u64, Window) {
+    let mut window = Window::new(config.clone()).expect("the settings are complete");
     window.push(parse(config.format, opening));
     for turn in &turns[..WARM_UP_TURNS] {
         take_turn(&mut window, turn);
@@ -208,7 +211,7 @@ impl Clock {
 }
 
 /// Returns the bytes that would be sent, so that the whole view is looked at.
-fn take_turn(window: &mut ConversationWindow, turn: &[String]) -> usize {
+fn take_turn(window: &mut Window, turn: &[String]) -> usize {
     for raw in turn {
         window.push(parse(window.format(), raw));
     }

@@ -6,6 +6,7 @@ mod binding;
 mod script;
 
 pub(crate) use binding::Binding;
+#[allow(unused_imports, reason = "a test over real conversations draws no scripts")]
 pub(crate) use script::{Script, scripts};
 
 use louver::budget::Budget;
