@@ -4,9 +4,10 @@ use crate::contender::Contender;
 use crate::options::Options;
 use crate::prepared::{Baseline, Prepared};
 use crate::report::{ByKind, Detail, Point, RunRow};
-use crate::retention::{Age, Share, Speaker};
+use crate::retention::{Age, Share};
 use crate::run::{Run, Step, tally};
 use louver::catalog::Cost;
+use louver::plain_text::Speaker;
 use louver::policy::SettingsError;
 use std::collections::BTreeMap;
 

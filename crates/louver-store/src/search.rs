@@ -8,7 +8,7 @@ use crate::hit::Hit;
 use crate::rank::{Lengths, Scores};
 use crate::terms::terms;
 use louver::passage::Cutter;
-use louver::speech::speeches;
+use louver::plain_text::plain_texts;
 use louver::wire::Message;
 use rusqlite::{Connection, params};
 use std::collections::{HashMap, HashSet};
@@ -195,7 +195,7 @@ impl SearchIndex {
 /// What is said in a message, in passages.
 fn passages(message: &Message) -> impl Iterator<Item = Box<str>> {
     let mut cutter = Cutter::default();
-    speeches(message, |_, _, text| {
+    plain_texts(message, |_, _, text| {
         text.lines().filter(|line| !line.trim().is_empty()).for_each(|line| cutter.add_line(line));
     });
     cutter.finish().into_iter().map(|passage| passage.text)

@@ -18,18 +18,23 @@ pub mod edit;
 pub mod json;
 pub mod legality;
 pub mod passage;
+pub mod plain_text;
 pub mod plan;
 pub mod policy;
 pub mod recall;
 pub mod report;
 pub mod seeds;
 pub mod sight;
-pub mod speech;
 pub mod tokens;
 pub mod trim;
 pub mod unit;
 pub mod window;
 pub mod wire;
+
+/// The ledger's name for [`plain_text`].
+mod speech {
+    pub(crate) use crate::plain_text::{Speaker, edits_file, plain_texts as speeches};
+}
 
 /// Runs the README's example as a test.
 #[cfg(doctest)]

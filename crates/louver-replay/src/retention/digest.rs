@@ -2,7 +2,7 @@
 
 use super::pattern::identifiers;
 use louver::passage::{Cutter, Passage};
-use louver::speech::{Speaker, edits_file, speeches};
+use louver::plain_text::{Speaker, edits_file, plain_texts};
 use louver::wire::{Message, PartKind};
 use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -49,7 +49,7 @@ impl Digester {
     pub fn digest(&mut self, message: &Message) -> Digest {
         let mut digest = Digest::default();
         let mut cutter = Cutter::default();
-        speeches(message, |speaker, part, text| {
+        plain_texts(message, |speaker, part, text| {
             let is_edit = part.kind == PartKind::ToolCall && edits_file(&message.name_of(part));
             for line in text.lines() {
                 self.read_line(line, speaker, is_edit, &mut digest, &mut cutter);

@@ -12,7 +12,6 @@ mod search;
 mod tally;
 
 pub use digest::{Digest, Digester};
-pub use louver::speech::Speaker;
 pub use pattern::identifiers;
 pub use presence::Presence;
 pub use references::{Age, Reference, references};

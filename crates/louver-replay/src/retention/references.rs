@@ -2,7 +2,7 @@
 
 use super::digest::{Digest, Occurrence};
 use crate::conversation::Turn;
-use louver::speech::Speaker;
+use louver::plain_text::Speaker;
 use std::collections::HashMap;
 
 /// How many turns ago something last stood in the record.
