@@ -23,6 +23,7 @@ pub mod plan;
 pub mod policy;
 pub mod recall;
 pub mod report;
+pub mod search;
 pub mod seeds;
 pub mod sight;
 pub mod tokens;

@@ -1,8 +1,7 @@
 //! The terms of a text: what is looked up when somebody searches.
 //!
 //! An identifier is found whole and by its pieces: `src/main_loop.rs` is `src/main_loop.rs`, `main_loop.rs`,
-//! `main_loop`, `main`, `loop`, `src` and `rs`. SQLite's own tokenizers know only one level, either the whole or the
-//! smallest pieces.
+//! `main_loop`, `main`, `loop`, `src` and `rs`.
 
 use std::ops::Range;
 
@@ -24,7 +23,7 @@ fn level(byte: u8) -> u8 {
 }
 
 /// Calls `each` with every term of a text in small letters, and where it stands.
-pub(crate) fn terms(text: &str, mut each: impl FnMut(&str, Range<usize>)) {
+pub(super) fn terms(text: &str, mut each: impl FnMut(&str, Range<usize>)) {
     let mut lower = String::new();
     let mut tell = |range: Range<usize>| {
         lower_into(&text[range.clone()], &mut lower);
