@@ -39,19 +39,21 @@ struct Cutter {
 
 impl Cutter {
     fn add_line(&mut self, line: &str) {
-        if self.chars + line.chars().count() + 1 > PASSAGE_CHARS {
+        let mut chars = line.chars().count();
+        if self.chars + chars + 1 > PASSAGE_CHARS {
             self.close();
         }
         let mut rest = line;
-        while let Some((end, _)) = rest.char_indices().nth(PASSAGE_CHARS) {
-            let end = rest[..end].rfind(char::is_whitespace).filter(|at| *at > 0).unwrap_or(end);
-            self.text.push_str(&rest[..end]);
+        while chars > PASSAGE_CHARS {
+            let (piece, behind) = rest.split_at(piece_end(rest));
+            self.text.push_str(piece);
             self.close();
-            rest = &rest[end..];
+            chars -= piece.chars().count();
+            rest = behind;
         }
         self.text.push_str(rest);
         self.text.push('\n');
-        self.chars += rest.chars().count() + 1;
+        self.chars += chars + 1;
     }
 
     fn finish(mut self) -> Vec<String> {
@@ -65,6 +67,12 @@ impl Cutter {
             self.chars = 0;
         }
     }
+}
+
+/// Where the first piece of a long line ends: at a gap between words if there is one.
+fn piece_end(line: &str) -> usize {
+    let limit = line.char_indices().nth(PASSAGE_CHARS).map_or(line.len(), |(end, _)| end);
+    line[..limit].rfind(char::is_whitespace).filter(|at| *at > 0).unwrap_or(limit)
 }
 
 #[cfg(test)]
