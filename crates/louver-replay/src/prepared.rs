@@ -6,7 +6,7 @@ use crate::conversation::{Conversation, Turn};
 use crate::law::Law;
 use crate::optimum::Problem;
 use crate::options::Options;
-use crate::retention::{Reference, SearchIndex, references};
+use crate::retention::{Reference, Retrieval, references};
 use crate::terms::Terms;
 use louver::catalog::Cost;
 use louver::tokens::Millitokens;
@@ -30,7 +30,7 @@ pub(crate) struct Prepared<'a> {
     pub(crate) law: Law,
     pub(crate) clock: Clock,
     units: Vec<Range<usize>>,
-    index: Option<SearchIndex>,
+    retrieval: Option<Retrieval<'a>>,
 }
 
 /// When each request was made, and before which the cache turned cold in any case.
@@ -72,7 +72,7 @@ impl<'a> Prepared<'a> {
             leading_system,
             references,
             units,
-            index: None,
+            retrieval: None,
         }
     }
 
@@ -140,13 +140,11 @@ impl<'a> Prepared<'a> {
         problem.best(floor_tokens)
     }
 
-    /// The search over all messages, made when it is first needed.
-    pub(crate) fn index(&mut self) -> &SearchIndex {
-        self.index.get_or_insert_with(|| {
-            let mut index = SearchIndex::default();
-            self.log.iter().for_each(|number| index.add_message(&self.contents.digest(*number).passages));
-            index
-        })
+    /// The identifiers that a search brings back from what was left out. The conversation is read when it is first
+    /// searched.
+    pub(crate) fn retrieve(&mut self, query: &str, is_left_out: impl Fn(usize) -> bool) -> Vec<u32> {
+        let retrieval = self.retrieval.get_or_insert_with(|| Retrieval::of(&self.conversation.messages));
+        retrieval.identifiers(query, is_left_out, &mut self.contents.digester)
     }
 }
 

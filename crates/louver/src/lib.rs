@@ -17,7 +17,6 @@ pub mod count;
 pub mod edit;
 pub mod json;
 pub mod legality;
-pub mod passage;
 pub mod plain_text;
 pub mod plan;
 pub mod policy;

@@ -1,7 +1,6 @@
 //! The identifiers and lines of messages, as numbers.
 
 use super::pattern::identifiers;
-use louver::passage::{Cutter, Passage};
 use louver::plain_text::{Speaker, edits_file, plain_texts};
 use louver::wire::{Message, PartKind};
 use std::collections::HashMap;
@@ -32,8 +31,6 @@ pub struct Digest {
     pub lines: Vec<u32>,
     /// Every identifier where it stands, in order.
     pub occurrences: Vec<Occurrence>,
-    /// The same text in pieces that a search can return.
-    pub passages: Vec<Passage>,
 }
 
 /// Gives identifiers and lines their numbers, the same for the same text throughout a conversation.
@@ -48,14 +45,12 @@ impl Digester {
     /// Reads a message. O(its bytes).
     pub fn digest(&mut self, message: &Message) -> Digest {
         let mut digest = Digest::default();
-        let mut cutter = Cutter::default();
         plain_texts(message, |speaker, part, text| {
             let is_edit = part.kind == PartKind::ToolCall && edits_file(&message.name_of(part));
             for line in text.lines() {
-                self.read_line(line, speaker, is_edit, &mut digest, &mut cutter);
+                self.read_line(line, speaker, is_edit, &mut digest);
             }
         });
-        digest.passages = cutter.finish();
         sort_unique(&mut digest.identifiers);
         sort_unique(&mut digest.lines);
         digest
@@ -96,19 +91,17 @@ impl Digester {
         names
     }
 
-    fn read_line(&mut self, line: &str, speaker: Speaker, is_edit: bool, digest: &mut Digest, cutter: &mut Cutter) {
+    fn read_line(&mut self, line: &str, speaker: Speaker, is_edit: bool, digest: &mut Digest) {
         let trimmed = line.trim();
         if trimmed.is_empty() {
             return;
         }
         let number = self.line(trimmed);
         digest.lines.push(number);
-        cutter.add_line(line);
         for name in identifiers(line) {
             let identifier = self.identifier(name);
             digest.identifiers.push(identifier);
             digest.occurrences.push(Occurrence { identifier, line: number, speaker, is_edit });
-            cutter.mark(offset_in(line, name), identifier);
         }
     }
 
@@ -130,11 +123,6 @@ impl Digester {
         }
         number
     }
-}
-
-/// Where a part of a line starts in it.
-fn offset_in(line: &str, part: &str) -> usize {
-    part.as_ptr().addr() - line.as_ptr().addr()
 }
 
 fn sort_unique(numbers: &mut Vec<u32>) {

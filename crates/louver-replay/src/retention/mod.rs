@@ -8,12 +8,12 @@ mod digest;
 mod pattern;
 mod presence;
 mod references;
-mod search;
+mod retrieval;
 mod tally;
 
 pub use digest::{Digest, Digester};
 pub use pattern::identifiers;
 pub use presence::Presence;
 pub use references::{Age, Reference, references};
-pub use search::SearchIndex;
+pub use retrieval::{Retrieval, query};
 pub use tally::{Outcome, Share, Tally};
