@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How many messages at a request's end are what a search looks for.
-const QUERY_MESSAGES: usize = 1;
+const QUERY_MESSAGES: usize = 3;
 
 /// A replay in progress: request by request.
 #[derive(Debug)]
@@ -131,7 +131,7 @@ impl Run {
         prepared.references[turn].iter().map(outcome).collect()
     }
 
-    /// The identifiers in the five best hits for the request's last messages.
+    /// The identifiers in the five best hits for the request's last three messages.
     fn retrieve(&self, prepared: &mut Prepared<'_>) -> Vec<u32> {
         let before = self.watch.last.items.len().saturating_sub(QUERY_MESSAGES);
         let query = query(self.window.view().iter().skip(before).map(|sent| sent.message));
