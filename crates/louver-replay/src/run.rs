@@ -44,21 +44,21 @@ pub(crate) struct Step {
 impl Run {
     /// Nothing pushed yet.
     pub(crate) fn new(prepared: &Prepared<'_>, contender: &Contender) -> Result<Self, SettingsError> {
-        let terms = &prepared.terms;
-        let economy = terms.tariff.economy();
-        let settings = Settings { budget: Some(terms.budget), economy, ..Settings::default() };
+        let assumptions = &prepared.assumptions;
+        let economy = assumptions.tariff.economy();
+        let settings = Settings { budget: Some(assumptions.budget), economy, ..Settings::default() };
         let policy = contender.make(&settings)?;
         let config = WindowConfig {
             settings,
-            counter: Arc::clone(&terms.counter),
+            counter: Arc::clone(&assumptions.counter),
             overhead: prepared.overhead,
-            thinking: terms.thinking,
+            thinking: assumptions.thinking,
             ..WindowConfig::new(prepared.conversation.format, contender.name())
         };
         Ok(Self {
             window: ConversationWindow::with_policy(config, policy),
             watch: Watch::default(),
-            book: Book::new(terms.tariff.cache, prepared.overhead),
+            book: Book::new(assumptions.tariff.cache, prepared.overhead),
             edited: EditedNumbers::default(),
             turn: 0,
             spent: Duration::ZERO,

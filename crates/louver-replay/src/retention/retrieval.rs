@@ -1,6 +1,6 @@
 //! What a search over what was left out brings back.
 
-use super::digest::Digester;
+use super::names_and_lines::Numbering;
 use louver::plain_text::plain_texts;
 use louver::search::{Hit, SearchIndex, passages};
 use louver::wire::Message;
@@ -15,7 +15,7 @@ const HITS: usize = 5;
 ///
 /// ```
 /// use louver::wire::{Format, Message};
-/// use louver_replay::retention::{Digester, Retrieval, query};
+/// use louver_replay::retention::{Numbering, Retrieval, query};
 /// use std::sync::Arc;
 ///
 /// let say = |text: &str| {
@@ -23,9 +23,9 @@ const HITS: usize = 5;
 ///     Arc::new(Message::parse(Format::OpenAiChat, &raw).unwrap())
 /// };
 /// let messages = [say("See src/budget.rs about it."), say("Then max_output."), say("Where is the budget?")];
-/// let (mut retrieval, mut digester) = (Retrieval::of(&messages), Digester::default());
-/// let found = retrieval.identifiers(&query([&*messages[2]]), |message| message < 2, &mut digester);
-/// assert_eq!(found, digester.identifiers_of("src/budget.rs"));
+/// let (mut retrieval, mut numbering) = (Retrieval::of(&messages), Numbering::default());
+/// let found = retrieval.identifiers(&query([&*messages[2]]), |message| message < 2, &mut numbering);
+/// assert_eq!(found, numbering.identifiers_of("src/budget.rs"));
 /// ```
 #[derive(Debug)]
 pub struct Retrieval<'a> {
@@ -48,12 +48,12 @@ impl<'a> Retrieval<'a> {
         &mut self,
         query: &str,
         is_left_out: impl Fn(usize) -> bool,
-        digester: &mut Digester,
+        numbering: &mut Numbering,
     ) -> Vec<u32> {
         let found = self.index.among(is_left_out).search(query, HITS);
         let mut all = Vec::new();
         for hit in found.hits {
-            let read = || digester.identifiers_of(&passages(&self.messages[hit.message])[hit.passage]);
+            let read = || numbering.identifiers_of(&passages(&self.messages[hit.message])[hit.passage]);
             all.extend_from_slice(self.identifiers.entry(hit).or_insert_with(read));
         }
         all.sort_unstable();
