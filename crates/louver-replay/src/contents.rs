@@ -1,7 +1,7 @@
 //! Messages by their bytes.
 
 use crate::cache::Piece;
-use crate::retention::{Digest, Digester};
+use crate::retention::{NamesAndLines, Numbering};
 use louver::count::count_message;
 use louver::tokens::{Counter, Millitokens};
 use louver::wire::Message;
@@ -15,15 +15,15 @@ pub(crate) struct Contents {
     counter: Arc<dyn Counter>,
     numbers: HashMap<u128, u32>,
     amounts: Vec<Millitokens>,
-    digests: Vec<Digest>,
+    names_and_lines: Vec<NamesAndLines>,
     /// Gives identifiers and lines their numbers.
-    pub(crate) digester: Digester,
+    pub(crate) numbering: Numbering,
 }
 
 impl Contents {
     pub(crate) fn new(counter: Arc<dyn Counter>) -> Self {
-        let digester = Digester::default();
-        Self { counter, numbers: HashMap::new(), amounts: Vec::new(), digests: Vec::new(), digester }
+        let numbering = Numbering::default();
+        Self { counter, numbers: HashMap::new(), amounts: Vec::new(), names_and_lines: Vec::new(), numbering }
     }
 
     /// The number of a message; a new one is counted and read. O(its bytes).
@@ -32,7 +32,7 @@ impl Contents {
         let number = *self.numbers.entry(xxh3_128(message.raw().as_bytes())).or_insert(next);
         if number == next {
             self.amounts.push(count_message(&*self.counter, message));
-            self.digests.push(self.digester.digest(message));
+            self.names_and_lines.push(self.numbering.read(message));
         }
         number
     }
@@ -41,8 +41,8 @@ impl Contents {
         self.amounts[number as usize]
     }
 
-    pub(crate) fn digest(&self, number: u32) -> &Digest {
-        &self.digests[number as usize]
+    pub(crate) fn names_and_lines(&self, number: u32) -> &NamesAndLines {
+        &self.names_and_lines[number as usize]
     }
 
     pub(crate) fn piece(&self, number: u32) -> Piece {

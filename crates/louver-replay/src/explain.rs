@@ -1,5 +1,6 @@
 //! What one request held, and what it lacked.
 
+use crate::assumptions::{Assumptions, Counters};
 use crate::contender::Contender;
 use crate::conversation::Conversation;
 use crate::options::Options;
@@ -8,7 +9,6 @@ use crate::replay::ReplayError;
 use crate::retention::Outcome;
 use crate::run::{Run, Step};
 use crate::snapshot::Snapshot;
-use crate::terms::{Counters, Terms};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -42,8 +42,8 @@ pub fn explain(conversations: &[Conversation], options: &Options, turn: usize) -
 }
 
 fn explain_request(conversation: &Conversation, options: &Options, turn: usize) -> Result<String, ReplayError> {
-    let terms = Terms::of(conversation, options, &Counters::default())?;
-    let mut prepared = Prepared::new(conversation, options, terms);
+    let assumptions = Assumptions::of(conversation, options, &Counters::default())?;
+    let mut prepared = Prepared::new(conversation, options, assumptions);
     let requests = prepared.turns.len();
     let wanted = prepared.turns[turn - 1];
     let mut text = String::new();
@@ -113,7 +113,7 @@ fn describe(text: &mut String, policy: &str, prepared: &Prepared<'_>, step: &Ste
     let own = if ours > 0 { format!(", and {ours} of its own") } else { String::new() };
     let _ = writeln!(text, "  held {}{own}", messages(&ranges(&held)));
     if prepared.overflows(step.tokens) {
-        let _ = writeln!(text, "  over the window of {} tokens", prepared.terms.budget.context_window());
+        let _ = writeln!(text, "  over the window of {} tokens", prepared.assumptions.budget.context_window());
     }
     if let Some(refusal) = &step.refusal {
         let _ = writeln!(text, "  {refusal}");
@@ -146,7 +146,7 @@ fn list_missing(text: &mut String, prepared: &Prepared<'_>, outcomes: &[Outcome]
         text.push_str("  nothing that the answer refers to is missing\n");
         return;
     }
-    let names = prepared.contents.digester.names();
+    let names = prepared.contents.numbering.names();
     let _ = writeln!(text, "  missing {} of {} references:", missing.len(), references.len());
     for (reference, outcome) in missing.iter().take(LISTED) {
         let what = match (outcome.is_mentioned, outcome.is_retrieved) {

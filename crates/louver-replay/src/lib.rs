@@ -29,6 +29,7 @@ pub mod input;
 pub mod report;
 pub mod retention;
 
+mod assumptions;
 mod contender;
 mod contents;
 mod conversation;
@@ -41,13 +42,12 @@ mod prepared;
 mod replay;
 mod run;
 mod snapshot;
-mod terms;
 mod watch;
 
+pub use assumptions::AssumptionsError;
 pub use contender::Contender;
 pub use conversation::{Conversation, Turn};
 pub use explain::explain;
 pub use options::{CachePrices, DEFAULT_POLICIES, NoCachePrices, Options};
 pub use replay::{OnProgress, Progress, ReplayError, replay, replay_files};
 pub use report::Report;
-pub use terms::TermsError;

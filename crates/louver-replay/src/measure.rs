@@ -4,9 +4,10 @@ use crate::contender::Contender;
 use crate::options::Options;
 use crate::prepared::{Baseline, Prepared};
 use crate::report::{ByKind, Detail, Point, RunRow};
-use crate::retention::{Age, Share, Speaker};
+use crate::retention::{Age, Share};
 use crate::run::{Run, Step, tally};
 use louver::catalog::Cost;
+use louver::plain_text::Speaker;
 use louver::policy::SettingsError;
 use std::collections::BTreeMap;
 
@@ -53,7 +54,7 @@ pub(crate) fn measure(
 
 impl Sums {
     fn add(&mut self, prepared: &Prepared<'_>, number: usize, step: &Step) {
-        let tariff = &prepared.terms.tariff;
+        let tariff = &prepared.assumptions.tariff;
         let prices = tariff.prices_at(step.tokens);
         self.tokens.uncached += step.settled.uncached;
         self.tokens.written += step.settled.written;
@@ -78,10 +79,10 @@ impl Sums {
     }
 
     fn into_row(self, prepared: &Prepared<'_>, contender: &Contender, baseline: &Baseline) -> RunRow {
-        let terms = &prepared.terms;
+        let assumptions = &prepared.assumptions;
         let input = self.uncached + self.written + self.read;
         let sent = self.tokens.uncached + self.tokens.written + self.tokens.read;
-        let window = terms.budget.context_window();
+        let window = assumptions.budget.context_window();
         let floor_tokens = self.floor_tokens.unwrap_or(window);
         let optimum = prepared.optimum(floor_tokens);
         // A policy that never cuts and still overflows is outside what the best plan may do.
@@ -90,7 +91,7 @@ impl Sums {
         RunRow {
             file: prepared.conversation.file.clone(),
             format: prepared.conversation.format,
-            model: terms.model.clone(),
+            model: assumptions.model.clone(),
             policy: contender.name().to_owned(),
             requests: prepared.turns.len() as u64,
             cost_usd: (input + self.output).usd(),
@@ -125,9 +126,9 @@ impl Sums {
             recall_by_age: named(Age::ALL.map(Age::name), &tally.by_age),
             line_by_age: named(Age::ALL.map(Age::name), &tally.line_by_age),
             recall_by_origin: named(Speaker::ALL.map(Speaker::name), &tally.by_origin),
-            counter: terms.counter.name().to_owned(),
+            counter: assumptions.counter.name().to_owned(),
             context_window: window,
-            warnings: terms.warnings.clone(),
+            warnings: assumptions.warnings.clone(),
             micros_per_request: None,
             detail: self.detail,
         }

@@ -1,13 +1,13 @@
 //! Everything about a conversation that no policy changes.
 
+use crate::assumptions::Assumptions;
 use crate::cache::{Book, Settled};
 use crate::contents::Contents;
 use crate::conversation::{Conversation, Turn};
 use crate::law::Law;
 use crate::optimum::Problem;
 use crate::options::Options;
-use crate::retention::{Reference, SearchIndex, references};
-use crate::terms::Terms;
+use crate::retention::{Reference, Retrieval, references};
 use louver::catalog::Cost;
 use louver::tokens::Millitokens;
 use louver::unit::units_of;
@@ -18,7 +18,7 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(crate) struct Prepared<'a> {
     pub(crate) conversation: &'a Conversation,
-    pub(crate) terms: Terms,
+    pub(crate) assumptions: Assumptions,
     pub(crate) turns: Vec<Turn>,
     pub(crate) contents: Contents,
     /// Each message's number among the contents.
@@ -30,7 +30,7 @@ pub(crate) struct Prepared<'a> {
     pub(crate) law: Law,
     pub(crate) clock: Clock,
     units: Vec<Range<usize>>,
-    index: Option<SearchIndex>,
+    retrieval: Option<Retrieval<'a>>,
 }
 
 /// When each request was made, and before which the cache turned cold in any case.
@@ -50,29 +50,29 @@ pub(crate) struct Baseline {
 }
 
 impl<'a> Prepared<'a> {
-    pub(crate) fn new(conversation: &'a Conversation, options: &Options, terms: Terms) -> Self {
+    pub(crate) fn new(conversation: &'a Conversation, options: &Options, assumptions: Assumptions) -> Self {
         let turns = conversation.turns();
-        let mut contents = Contents::new(std::sync::Arc::clone(&terms.counter));
+        let mut contents = Contents::new(std::sync::Arc::clone(&assumptions.counter));
         let log: Vec<u32> = conversation.messages.iter().map(|message| contents.number(message)).collect();
         let leading_system = conversation.leading_system();
         let known_from_start = known_from_start(conversation, &mut contents, &log, leading_system);
-        let digests: Vec<_> = log.iter().map(|number| contents.digest(*number)).collect();
-        let references = references(&digests, &turns, &known_from_start);
+        let messages: Vec<_> = log.iter().map(|number| contents.names_and_lines(*number)).collect();
+        let references = references(&messages, &turns, &known_from_start);
         let units = units_of(conversation.format, conversation.messages.iter().map(|message| &**message)).collect();
         Self {
-            overhead: conversation.overhead(&*terms.counter, options.overhead),
+            overhead: conversation.overhead(&*assumptions.counter, options.overhead),
             amounts: log.iter().map(|number| contents.amount(*number)).collect(),
             law: Law::of(conversation),
             clock: Clock::of(conversation, options, turns.len()),
             conversation,
-            terms,
+            assumptions,
             turns,
             contents,
             log,
             leading_system,
             references,
             units,
-            index: None,
+            retrieval: None,
         }
     }
 
@@ -83,19 +83,19 @@ impl<'a> Prepared<'a> {
 
     /// Whether a request of so many tokens leaves too little for the reply.
     pub(crate) fn overflows(&self, tokens: u64) -> bool {
-        tokens.saturating_add(self.terms.budget.reserve()) > self.terms.budget.context_window()
+        tokens.saturating_add(self.assumptions.budget.reserve()) > self.assumptions.budget.context_window()
     }
 
     /// What sending everything costs, whether the window would take it or not.
     pub(crate) fn baseline(&self) -> Baseline {
-        let mut book = Book::new(self.terms.tariff.cache, self.overhead);
+        let mut book = Book::new(self.assumptions.tariff.cache, self.overhead);
         let pieces: Vec<_> = self.log.iter().map(|number| self.contents.piece(*number)).collect();
         let mut baseline = Baseline::default();
         for (number, turn) in self.turns.iter().enumerate() {
             let settled = self.settle(&mut book, number, &pieces[..turn.at], self.leading_system);
             let tokens = settled.total();
-            baseline.input += self.terms.tariff.input_cost(settled);
-            baseline.output += self.terms.tariff.output_cost(tokens, self.output_tokens(turn));
+            baseline.input += self.assumptions.tariff.input_cost(settled);
+            baseline.output += self.assumptions.tariff.output_cost(tokens, self.output_tokens(turn));
             baseline.tokens += tokens;
             baseline.overflows += u64::from(self.overflows(tokens));
         }
@@ -118,7 +118,7 @@ impl<'a> Prepared<'a> {
 
     /// Whether the cache had expired when a turn's request was made.
     pub(crate) fn is_cold(&self, turn: usize) -> bool {
-        let ttl = self.terms.tariff.cache.ttl_millis;
+        let ttl = self.assumptions.tariff.cache.ttl_millis;
         let has_expired = turn > 0 && self.clock.times[turn].saturating_sub(self.clock.times[turn - 1]) >= ttl;
         self.clock.turns_cold[turn] || has_expired
     }
@@ -126,9 +126,9 @@ impl<'a> Prepared<'a> {
     /// The input cost of the best plan in hindsight.
     pub(crate) fn optimum(&self, floor_tokens: u64) -> Cost {
         let is_cold: Vec<bool> = (0..self.turns.len()).map(|turn| self.is_cold(turn)).collect();
-        let budget = self.terms.budget;
+        let budget = self.assumptions.budget;
         let problem = Problem {
-            tariff: &self.terms.tariff,
+            tariff: &self.assumptions.tariff,
             turns: &self.turns,
             amounts: &self.amounts,
             overhead: self.overhead,
@@ -140,13 +140,11 @@ impl<'a> Prepared<'a> {
         problem.best(floor_tokens)
     }
 
-    /// The search over all messages, made when it is first needed.
-    pub(crate) fn index(&mut self) -> &SearchIndex {
-        self.index.get_or_insert_with(|| {
-            let mut index = SearchIndex::default();
-            self.log.iter().for_each(|number| index.add_message(&self.contents.digest(*number).passages));
-            index
-        })
+    /// The identifiers that a search brings back from what was left out. The conversation is read when it is first
+    /// searched.
+    pub(crate) fn retrieve(&mut self, query: &str, is_left_out: impl Fn(usize) -> bool) -> Vec<u32> {
+        let retrieval = self.retrieval.get_or_insert_with(|| Retrieval::of(&self.conversation.messages));
+        retrieval.identifiers(query, is_left_out, &mut self.contents.numbering)
     }
 }
 
@@ -176,10 +174,10 @@ fn known_from_start(
     leading_system: usize,
 ) -> Vec<u32> {
     let mut known: Vec<u32> =
-        conversation.system.iter().flat_map(|text| contents.digester.identifiers_of(text)).collect();
+        conversation.system.iter().flat_map(|text| contents.numbering.identifiers_of(text)).collect();
     let first_user = conversation.messages.iter().position(|message| message.shape().role == Role::User);
     for index in (0..leading_system).chain(first_user) {
-        known.extend(&contents.digest(log[index]).identifiers);
+        known.extend(&contents.names_and_lines(log[index]).identifiers);
     }
     known.sort_unstable();
     known.dedup();

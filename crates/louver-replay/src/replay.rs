@@ -1,12 +1,12 @@
 //! Many conversations under many policies.
 
+use crate::assumptions::{Assumptions, AssumptionsError, Counters};
 use crate::conversation::Conversation;
 use crate::input::{Source, read};
 use crate::measure::measure;
 use crate::options::Options;
 use crate::prepared::Prepared;
 use crate::report::{Report, RunRow, Skipped};
-use crate::terms::{Counters, Terms, TermsError};
 use louver::policy::SettingsError;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ pub enum ReplayError {
     Settings(#[from] SettingsError),
     /// A model or window that cannot be used.
     #[error(transparent)]
-    Terms(#[from] TermsError),
+    Assumptions(#[from] AssumptionsError),
     /// A request that is not there.
     #[error("{file} has {requests} requests, so there is no request {turn} to explain")]
     NoSuchRequest {
@@ -144,8 +144,8 @@ fn replay_one(conversation: &Conversation, options: &Options, counters: &Counter
         let reason = "no answer of a model stands behind a request".to_owned();
         return Ok(Outcome::Skipped(Skipped { file: conversation.file.clone(), reason }));
     }
-    let terms = Terms::of(conversation, options, counters)?;
-    let mut prepared = Prepared::new(conversation, options, terms);
+    let assumptions = Assumptions::of(conversation, options, counters)?;
+    let mut prepared = Prepared::new(conversation, options, assumptions);
     let baseline = prepared.baseline();
     let rows = options.contenders.iter().map(|contender| measure(&mut prepared, contender, &baseline, options));
     Ok(Outcome::Rows(rows.collect::<Result<_, _>>()?))

@@ -4,13 +4,16 @@ use crate::cache::{Book, Settled};
 use crate::contender::Contender;
 use crate::law::Verdict;
 use crate::prepared::Prepared;
-use crate::retention::{Outcome, Reference, Tally};
+use crate::retention::{Outcome, Reference, Tally, query};
 use crate::snapshot::{EditedNumbers, Snapshot};
 use crate::watch::{Change, Watch};
 use louver::policy::SettingsError;
 use louver::window::{Window, WindowConfig};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// How many messages at a request's end are what a search looks for.
+const QUERY_MESSAGES: usize = 3;
 
 /// A replay in progress: request by request.
 #[derive(Debug)]
@@ -41,19 +44,19 @@ pub(crate) struct Step {
 impl Run {
     /// Nothing pushed yet.
     pub(crate) fn new(prepared: &Prepared<'_>, contender: &Contender) -> Result<Self, SettingsError> {
-        let terms = &prepared.terms;
+        let assumptions = &prepared.assumptions;
         let config = WindowConfig {
-            budget: Some(terms.budget),
-            economy: terms.tariff.economy(),
-            counter: Arc::clone(&terms.counter),
+            budget: Some(assumptions.budget),
+            economy: assumptions.tariff.economy(),
+            counter: Arc::clone(&assumptions.counter),
             overhead: prepared.overhead,
-            thinking: terms.thinking,
+            thinking: assumptions.thinking,
             ..WindowConfig::new(prepared.conversation.format, contender.policy().clone())
         };
         Ok(Self {
             window: Window::new(config)?,
             watch: Watch::default(),
-            book: Book::new(terms.tariff.cache, prepared.overhead),
+            book: Book::new(assumptions.tariff.cache, prepared.overhead),
             edited: EditedNumbers::default(),
             turn: 0,
             spent: Duration::ZERO,
@@ -125,19 +128,11 @@ impl Run {
         prepared.references[turn].iter().map(outcome).collect()
     }
 
-    /// The identifiers in the five best hits for the request's last message.
+    /// The identifiers in the five best hits for the request's last three messages.
     fn retrieve(&self, prepared: &mut Prepared<'_>) -> Vec<u32> {
-        let Some(last) = self.watch.last.items.last().copied() else {
-            return Vec::new();
-        };
-        let is_recorded = last.log_index.filter(|index| !self.watch.is_left_out(*index));
-        let text: String = match is_recorded {
-            Some(_) => String::new(),
-            None => prepared.contents.digest(last.content).passages.iter().map(|passage| &*passage.text).collect(),
-        };
-        let index = prepared.index();
-        let query = is_recorded.map_or_else(|| index.terms_of_text(&text), |message| index.terms_of_message(message));
-        index.retrieve(&query, |message| self.watch.is_left_out(message))
+        let before = self.watch.last.items.len().saturating_sub(QUERY_MESSAGES);
+        let query = query(self.window.view().iter().skip(before).map(|sent| sent.message));
+        prepared.retrieve(&query, |message| self.watch.is_left_out(message))
     }
 }
 

@@ -35,23 +35,23 @@ impl Watch {
         for (index, content) in ours_apart(&next) {
             while let Some((_, gone)) = old.next_if(|(at, _)| *at < index) {
                 change.is_cut = true;
-                self.presence.remove(contents.digest(gone));
+                self.presence.remove(contents.names_and_lines(gone));
             }
             match old.next_if(|(at, _)| *at == index) {
                 Some((_, before)) if before == content => continue,
                 Some((_, before)) => {
                     change.is_cut = true;
-                    self.presence.remove(contents.digest(before));
+                    self.presence.remove(contents.names_and_lines(before));
                     stubbed.push((before, content));
                 }
                 None if content != log[index] => stubbed.push((log[index], content)),
                 None => {}
             }
-            self.presence.add(contents.digest(content));
+            self.presence.add(contents.names_and_lines(content));
         }
         for (_, gone) in old {
             change.is_cut = true;
-            self.presence.remove(contents.digest(gone));
+            self.presence.remove(contents.names_and_lines(gone));
         }
         self.weigh_stubs(&stubbed, contents);
         self.note_intact(&next, log);
@@ -67,15 +67,16 @@ impl Watch {
     /// Messages of our own are few: the old ones leave, the new ones enter.
     fn exchange_ours(&mut self, last: &Snapshot, next: &Snapshot, contents: &Contents) {
         let is_ours = |item: &&Item| item.log_index.is_none();
-        last.items.iter().filter(is_ours).for_each(|item| self.presence.remove(contents.digest(item.content)));
-        next.items.iter().filter(is_ours).for_each(|item| self.presence.add(contents.digest(item.content)));
+        last.items.iter().filter(is_ours).for_each(|item| self.presence.remove(contents.names_and_lines(item.content)));
+        next.items.iter().filter(is_ours).for_each(|item| self.presence.add(contents.names_and_lines(item.content)));
     }
 
     fn weigh_stubs(&mut self, stubbed: &[(u32, u32)], contents: &Contents) {
         for (before, after) in stubbed {
-            let kept = &contents.digest(*after).lines;
-            for line in contents.digest(*before).lines.iter().filter(|line| kept.binary_search(line).is_err()) {
-                let bytes = contents.digester.line_bytes(*line) as f64;
+            let kept = &contents.names_and_lines(*after).lines;
+            for line in contents.names_and_lines(*before).lines.iter().filter(|line| kept.binary_search(line).is_err())
+            {
+                let bytes = contents.numbering.line_bytes(*line) as f64;
                 self.redundancy.add(bytes, self.presence.has_line(*line));
             }
         }

@@ -1,8 +1,10 @@
 //! What was had back: for people and as JSON.
 
+mod excerpt;
 mod page;
 mod row;
 mod snippet;
 
+pub(crate) use excerpt::excerpts;
 pub(crate) use page::{Columns, hits, messages};
 pub(crate) use row::{Row, json, rows};

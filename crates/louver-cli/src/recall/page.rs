@@ -1,12 +1,12 @@
 //! What was had back, as a person reads it.
 
+use super::excerpt::Excerpt;
 use super::row::Row;
 use super::snippet::snippet;
 use crate::inspect::{role_style, told};
 use crate::printer::safe;
 use anstyle::{AnsiColor, Style};
 use louver::wire::{Message, PartKind};
-use louver_store::Hit;
 
 const INDEX: Style = Style::new().bold();
 const FAINT: Style = AnsiColor::BrightBlack.on_default();
@@ -23,8 +23,11 @@ fn heading(row: &Row<'_>) -> String {
 }
 
 /// Each hit with the words around what was looked for.
-pub(crate) fn hits(rows: &[Row<'_>], hits: &[Hit], columns: Columns) -> String {
-    let shown = rows.iter().zip(hits).map(|(row, hit)| format!("{}    {}\n", heading(row), snippet(hit, columns.0)));
+pub(crate) fn hits(rows: &[Row<'_>], excerpts: &[Excerpt], columns: Columns) -> String {
+    let shown = rows
+        .iter()
+        .zip(excerpts)
+        .map(|(row, excerpt)| format!("{}    {}\n", heading(row), snippet(excerpt, columns.0)));
     shown.collect::<Vec<_>>().join("\n")
 }
 

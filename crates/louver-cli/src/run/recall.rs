@@ -3,13 +3,13 @@
 use super::{Deliverable, Exit, Shell};
 use crate::meaning::{Recall, Wanted};
 use crate::printer::safe;
-use crate::recall::{Columns, Row, hits, json, messages, rows};
+use crate::recall::{Columns, Row, excerpts, hits, json, messages, rows};
 use louver::address::Address;
+use louver::search::SearchIndex;
 use louver::trim::{TrimError, trimmed_window};
-use louver::wire::{Body, Message};
-use louver_store::SearchIndex;
+use louver::wire::Body;
 use serde_json::value::RawValue;
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 /// The width where nobody sits at a terminal, and what a hit is indented by.
 const COLUMNS: usize = 100;
@@ -52,14 +52,15 @@ fn search(job: &Recall, query: &str, body: &Body, shell: &mut Shell<'_>) -> anyh
             shell,
         );
     }
-    let index = SearchIndex::of(left_out)?;
-    let found = index.search(query, job.limit)?;
+    let index: SearchIndex = body.messages().iter().map(|message| &**message).collect();
+    let among = index.among(|message| left_out.contains(&message));
+    let found = excerpts(body, &among.search(query, job.limit));
     if found.is_empty() {
         return nothing(job, "none of these words stands in what was left out", shell);
     }
-    let mut rows: Vec<Row<'_>> = rows(body, found.iter().map(|hit| hit.message));
+    let mut rows: Vec<Row<'_>> = rows(body, found.iter().map(|excerpt| excerpt.message));
     if job.json {
-        rows.iter_mut().zip(&found).for_each(|(row, hit)| row.text = Some(&hit.text));
+        rows.iter_mut().zip(&found).for_each(|(row, excerpt)| row.text = Some(&excerpt.text));
         return deliver(job, Deliverable::Json(&json(&rows)?), shell);
     }
     let is_seen = shell.stdout_is_terminal && job.output.is_none();
@@ -68,8 +69,8 @@ fn search(job: &Recall, query: &str, body: &Body, shell: &mut Shell<'_>) -> anyh
 }
 
 /// What the policy leaves out; where it cannot decide, everything.
-fn left_out<'b>(job: &Recall, body: &'b Body, shell: &mut Shell<'_>) -> anyhow::Result<Vec<(usize, &'b Message)>> {
-    let all = || body.messages().iter().map(|message| &**message).enumerate();
+fn left_out(job: &Recall, body: &Body, shell: &mut Shell<'_>) -> anyhow::Result<HashSet<usize>> {
+    let all = || (0..body.messages().len()).collect();
     let window = job.window.resolve(body)?;
     window.warnings.iter().for_each(|warning| shell.printer.warning(warning));
     shell.warn_of_idle_settings(&job.window);
@@ -77,17 +78,16 @@ fn left_out<'b>(job: &Recall, body: &'b Body, shell: &mut Shell<'_>) -> anyhow::
         shell.printer.note(
             "No context window is known (--model or --context-window says it), so the whole history is searched.",
         );
-        return Ok(all().collect());
+        return Ok(all());
     }
     let decided = match trimmed_window(body, window.trim_options(body)?) {
         Err(TrimError::Overflow(overflow)) => {
             shell.printer.note(&format!("The whole history is searched: {}", safe(&overflow.to_string())));
-            return Ok(all().collect());
+            return Ok(all());
         }
         decided => decided?,
     };
-    let left_out: BTreeSet<usize> = decided.left_out().map(|(index, _)| index).collect();
-    Ok(all().filter(|(index, _)| left_out.contains(index)).collect())
+    Ok(decided.left_out().map(|(index, _)| index).collect())
 }
 
 fn deliver(job: &Recall, result: Deliverable<'_>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {

@@ -2,7 +2,8 @@
 
 use super::distribution::Distribution;
 use super::row::{Measure, RunRow};
-use crate::retention::{Age, Share, Speaker};
+use crate::retention::{Age, Share};
+use louver::plain_text::Speaker;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

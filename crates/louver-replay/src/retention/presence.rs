@@ -1,6 +1,6 @@
 //! What stands in a view.
 
-use super::digest::Digest;
+use super::names_and_lines::NamesAndLines;
 
 /// How often each identifier and line stands in a view, kept up to date as messages enter and leave it.
 #[derive(Debug, Default)]
@@ -11,8 +11,8 @@ pub struct Presence {
 
 impl Presence {
     /// A message enters the view. O(its identifiers and lines).
-    pub fn add(&mut self, digest: &Digest) {
-        for (counts, numbers) in self.sides(digest) {
+    pub fn add(&mut self, message: &NamesAndLines) {
+        for (counts, numbers) in self.sides(message) {
             let needed = numbers.last().map_or(0, |last| *last as usize + 1);
             if counts.len() < needed {
                 counts.resize(needed.next_power_of_two(), 0);
@@ -22,8 +22,8 @@ impl Presence {
     }
 
     /// A message that had entered leaves it.
-    pub fn remove(&mut self, digest: &Digest) {
-        for (counts, numbers) in self.sides(digest) {
+    pub fn remove(&mut self, message: &NamesAndLines) {
+        for (counts, numbers) in self.sides(message) {
             numbers.iter().for_each(|number| counts[*number as usize] -= 1);
         }
     }
@@ -40,7 +40,7 @@ impl Presence {
         self.lines.get(line as usize).is_some_and(|count| *count > 0)
     }
 
-    fn sides<'a>(&'a mut self, digest: &'a Digest) -> [(&'a mut Vec<u32>, &'a [u32]); 2] {
-        [(&mut self.identifiers, &digest.identifiers), (&mut self.lines, &digest.lines)]
+    fn sides<'a>(&'a mut self, message: &'a NamesAndLines) -> [(&'a mut Vec<u32>, &'a [u32]); 2] {
+        [(&mut self.identifiers, &message.identifiers), (&mut self.lines, &message.lines)]
     }
 }

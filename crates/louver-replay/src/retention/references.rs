@@ -1,8 +1,8 @@
 //! What a recorded answer refers to.
 
-use super::digest::{Digest, Occurrence};
+use super::names_and_lines::{NamesAndLines, Occurrence};
 use crate::conversation::Turn;
-use louver::speech::Speaker;
+use louver::plain_text::Speaker;
 use std::collections::HashMap;
 
 /// How many turns ago something last stood in the record.
@@ -82,18 +82,18 @@ struct Trace {
 /// The references of every turn. `known_from_start` are the identifiers of the system prompt and of the first user
 /// message, ascending; they never count.
 #[must_use]
-pub fn references(digests: &[&Digest], turns: &[Turn], known_from_start: &[u32]) -> Vec<Vec<Reference>> {
+pub fn references(messages: &[&NamesAndLines], turns: &[Turn], known_from_start: &[u32]) -> Vec<Vec<Reference>> {
     let mut traces: HashMap<u32, Trace> = HashMap::new();
-    let mut turn_of = vec![0; digests.len()];
+    let mut turn_of = vec![0; messages.len()];
     let mut read = 0;
     let mut all = Vec::with_capacity(turns.len());
     for (number, turn) in turns.iter().enumerate() {
         for index in read..turn.at {
             turn_of[index] = number;
-            trace(&mut traces, index, digests[index]);
+            trace(&mut traces, index, messages[index]);
         }
         read = turn.at;
-        let used = used(&digests[turn.at..turn.answer_end]);
+        let used = used(&messages[turn.at..turn.answer_end]);
         let referred = used.into_iter().filter(|(identifier, _)| known_from_start.binary_search(identifier).is_err());
         let found = referred.filter_map(|(identifier, is_edit)| {
             let trace = traces.get(&identifier)?;
@@ -118,10 +118,10 @@ fn reference(identifier: u32, is_edit: bool, trace: &Trace, turns: usize) -> Ref
 }
 
 /// The identifiers of an answer, ascending, and whether an edit uses them.
-fn used(answer: &[&Digest]) -> Vec<(u32, bool)> {
+fn used(answer: &[&NamesAndLines]) -> Vec<(u32, bool)> {
     let mut used: Vec<(u32, bool)> = answer
         .iter()
-        .flat_map(|digest| digest.occurrences.iter().map(|occurrence| (occurrence.identifier, occurrence.is_edit)))
+        .flat_map(|message| message.occurrences.iter().map(|occurrence| (occurrence.identifier, occurrence.is_edit)))
         .collect();
     // An edit sorts behind a mention, and the last of equal identifiers is kept.
     used.sort_unstable();
@@ -131,8 +131,8 @@ fn used(answer: &[&Digest]) -> Vec<(u32, bool)> {
     used
 }
 
-fn trace(traces: &mut HashMap<u32, Trace>, index: usize, digest: &Digest) {
-    for occurrence in &digest.occurrences {
+fn trace(traces: &mut HashMap<u32, Trace>, index: usize, message: &NamesAndLines) {
+    for occurrence in &message.occurrences {
         let is_users = occurrence.speaker == Speaker::User;
         let fresh = Trace { messages: 0, last: *occurrence, last_message: usize::MAX, is_users };
         let trace = traces.entry(occurrence.identifier).or_insert(fresh);
@@ -146,23 +146,23 @@ fn trace(traces: &mut HashMap<u32, Trace>, index: usize, digest: &Digest) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retention::Digester;
+    use crate::retention::Numbering;
     use louver::wire::{Format, Message};
 
     /// Who says what, one message each; the model's messages are the answers.
-    fn references_of(said: &[(&str, &str)], known: &str) -> (Vec<Vec<Reference>>, Digester) {
-        let mut digester = Digester::default();
-        let digests: Vec<Digest> = said
+    fn references_of(said: &[(&str, &str)], known: &str) -> (Vec<Vec<Reference>>, Numbering) {
+        let mut numbering = Numbering::default();
+        let messages: Vec<NamesAndLines> = said
             .iter()
             .map(|(role, text)| {
                 let raw = format!(r#"{{"role":"{role}","content":{}}}"#, louver::json::text::encode(text));
-                digester.digest(&Message::parse(Format::OpenAiChat, &raw).unwrap())
+                numbering.read(&Message::parse(Format::OpenAiChat, &raw).unwrap())
             })
             .collect();
         let answers = said.iter().enumerate().filter(|(_, (role, _))| *role == "assistant");
         let turns: Vec<Turn> = answers.map(|(at, _)| Turn { at, answer_end: at + 1 }).collect();
-        let known = digester.identifiers_of(known);
-        (references(&digests.iter().collect::<Vec<_>>(), &turns, &known), digester)
+        let known = numbering.identifiers_of(known);
+        (references(&messages.iter().collect::<Vec<_>>(), &turns, &known), numbering)
     }
 
     #[test]
@@ -172,8 +172,8 @@ mod tests {
             ("tool", "old_name twice: old_name\nnew_name here"),
             ("assistant", "old_name, new_name, task_name and own_name"),
         ];
-        let (found, digester) = references_of(&said, "task_name");
-        let names = digester.names();
+        let (found, numbering) = references_of(&said, "task_name");
+        let names = numbering.names();
         let weights: Vec<_> = found[0].iter().map(|one| (names[one.identifier as usize], one.weight)).collect();
         assert_eq!(weights, [("old_name", 0.5), ("new_name", 1.0)]);
         assert!(found[0][0].is_users && !found[0][1].is_users);

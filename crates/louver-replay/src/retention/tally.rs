@@ -1,7 +1,7 @@
 //! Weights found over weights wanted.
 
 use super::references::{Age, Reference};
-use louver::speech::Speaker;
+use louver::plain_text::Speaker;
 
 /// How much of something was there.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

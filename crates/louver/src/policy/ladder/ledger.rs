@@ -13,7 +13,7 @@ use super::page::Candidates;
 use super::texts::{Line, Place, lines};
 use crate::json::{Cursor, Kind, text};
 use crate::policy::PolicyInput;
-use crate::speech::{Speaker, edits_file};
+use crate::plain_text::{Speaker, edits_file};
 use crate::wire::{Message, Part, PartKind, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;

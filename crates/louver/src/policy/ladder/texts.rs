@@ -1,7 +1,7 @@
 //! The lines of a message, where they stand in its raw text: nothing is decoded that has no escapes worth it.
 
 use crate::json::{Cursor, Kind, text};
-use crate::speech::{Speaker, edits_file};
+use crate::plain_text::{Speaker, edits_file};
 use crate::wire::{Message, Part, PartKind, Role};
 use std::borrow::Cow;
 

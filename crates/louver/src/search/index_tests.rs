@@ -1,7 +1,7 @@
-use super::SearchIndex;
-use louver::json::text::encode;
-use louver::passage::PASSAGE_CHARS;
-use louver::wire::{Format, Message};
+use super::{Hit, SearchIndex};
+use crate::json::text::encode;
+use crate::search::{PASSAGE_CHARS, passages};
+use crate::wire::{Format, Message};
 
 fn messages(texts: &[impl AsRef<str>]) -> Vec<Message> {
     let say = |text: &str| {
@@ -11,11 +11,11 @@ fn messages(texts: &[impl AsRef<str>]) -> Vec<Message> {
 }
 
 fn index(texts: &[impl AsRef<str>]) -> SearchIndex {
-    SearchIndex::of(messages(texts).iter().enumerate()).unwrap()
+    messages(texts).iter().collect()
 }
 
 fn found(index: &SearchIndex, query: &str) -> Vec<usize> {
-    index.search(query, 5).unwrap().into_iter().map(|hit| hit.message).collect()
+    index.among(|_| true).search(query, 5).hits.into_iter().map(|hit| hit.message).collect()
 }
 
 #[test]
@@ -49,7 +49,6 @@ fn operators_and_quotes_mean_nothing() {
         "terms:alpha",
         "^alpha*",
         "- alpha",
-        "alpha'); DROP TABLE term; --",
         "alpha + \u{0}",
         "(alpha OR",
         "alpha\\",
@@ -68,41 +67,71 @@ fn the_best_five_and_of_equal_ones_the_newest() {
     let index = index(&(0..9).map(|number| format!("needle {number}{number}")).collect::<Vec<_>>());
     assert_eq!(found(&index, "needle"), [8, 7, 6, 5, 4]);
     assert_eq!(found(&index, "needle 33"), [3, 8, 7, 6, 5]);
-    assert_eq!(index.search("needle", 2).unwrap().len(), 2);
-    assert_eq!(index.search("needle", 0).unwrap(), []);
-    assert_eq!(index.search("needle", 100).unwrap().len(), 9);
+    let count = |limit| index.among(|_| true).search("needle", limit).hits.len();
+    assert_eq!([0, 2, 100].map(count), [0, 2, 9]);
+}
+
+#[test]
+fn only_what_was_left_out_is_found() {
+    let index = index(&["alpha beta", "alpha gamma", "alpha delta", "alpha beta"]);
+    let found = |is_left_out: fn(usize) -> bool| {
+        let hits = index.among(is_left_out).search("alpha beta", 5).hits;
+        hits.into_iter().map(|hit| hit.message).collect::<Vec<_>>()
+    };
+    assert_eq!(found(|message| message < 3), [0, 2, 1]);
+    assert_eq!(found(|message| message == 2), [2]);
+    assert_eq!(found(|_| false), [0; 0]);
+}
+
+#[test]
+fn what_was_not_left_out_changes_nothing() {
+    let texts: Vec<String> = (0..40).map(|number| format!("word{} word{} common", number % 3, number % 7)).collect();
+    let messages = messages(&texts);
+    let whole: SearchIndex = messages.iter().collect();
+    for (end, step) in [(40, 1), (40, 3), (17, 2), (1, 1), (0, 1)] {
+        let is_left_out = |message: usize| message < end && message.is_multiple_of(step);
+        let left_out: Vec<usize> = (0..messages.len()).filter(|message| is_left_out(*message)).collect();
+        let alone: SearchIndex = left_out.iter().map(|message| &messages[*message]).collect();
+        for query in ["word1 word5", "common", "word2 word6 common", "absent"] {
+            let among = whole.among(is_left_out).search(query, 9).hits;
+            let alone = alone.among(|_| true).search(query, 9).hits;
+            let numbered: Vec<Hit> = alone.iter().map(|hit| Hit { message: left_out[hit.message], ..*hit }).collect();
+            assert_eq!(among, numbered, "{query} among {step} of {end}");
+        }
+    }
 }
 
 #[test]
 fn words_that_are_everywhere_still_find_the_newest() {
-    let mut texts = vec!["the quick one".to_owned(); 20_000];
-    texts[7].push_str(" zebra");
-    texts[19_990].push_str(" of the");
+    let mut texts = vec!["the quick one".to_owned(); 30_000];
+    texts[7].push_str(" zebra of the");
     let index = index(&texts);
-    assert_eq!(found(&index, "the"), [19_999, 19_998, 19_997, 19_996, 19_995]);
+    assert_eq!(found(&index, "the"), [29_999, 29_998, 29_997, 29_996, 29_995]);
     assert_eq!(found(&index, "the zebra"), [7]);
 }
 
 #[test]
 fn long_messages_are_found_by_passage_with_the_words_marked() {
     let text = format!("{}\nthe needle, NEEDLE_2\n{}", "hay\n".repeat(2000), "straw\n".repeat(2000));
-    let index = index(&[text]);
+    let messages = messages(&["hay", &text]);
+    let index: SearchIndex = messages.iter().collect();
     assert!(index.passages() > 5);
-    let hits = index.search("needle_2 needle", 5).unwrap();
-    let [hit] = &hits[..] else { panic!("{hits:?}") };
-    assert!(hit.text.chars().count() <= PASSAGE_CHARS + 1);
-    let marked: Vec<&str> = hit.marks.iter().map(|mark| &hit.text[mark.clone()]).collect();
+    let found = index.among(|_| true).search("needle_2 needle", 5);
+    let [hit] = found.hits[..] else { panic!("{found:?}") };
+    let text = &passages(&messages[hit.message])[hit.passage];
+    assert!(text.chars().count() <= PASSAGE_CHARS + 1);
+    let marked: Vec<&str> = found.marks(text).into_iter().map(|mark| &text[mark]).collect();
     assert_eq!(marked, ["needle", "NEEDLE_2"]);
 }
 
 #[test]
-fn arguments_and_results_of_tools_are_searched_and_indices_kept() {
+fn arguments_and_results_of_tools_are_searched() {
     let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function",
         "function":{"name":"read","arguments":"{\"path\":\"a/b.rs\"}"}}]}"#;
     let result = r#"{"role":"tool","tool_call_id":"c","content":"fn unusual() {}"}"#;
     let messages = [call, result].map(|raw| Message::parse(Format::OpenAiChat, raw).unwrap());
-    let index = SearchIndex::of([(40, &messages[0]), (41, &messages[1])]).unwrap();
-    assert_eq!((found(&index, "b.rs"), found(&index, "unusual")), (vec![40], vec![41]));
+    let index: SearchIndex = messages.iter().collect();
+    assert_eq!((found(&index, "b.rs"), found(&index, "unusual")), (vec![0], vec![1]));
 }
 
 #[test]

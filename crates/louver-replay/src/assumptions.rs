@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Why a conversation cannot be measured.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TermsError {
+pub enum AssumptionsError {
     /// No model of this name, and none like it.
     #[error("model `{0}` is not in the catalogue, and no model is like it")]
     UnknownModel(String),
@@ -23,7 +23,7 @@ pub enum TermsError {
 
 /// What a conversation is measured by.
 #[derive(Clone, Debug)]
-pub(crate) struct Terms {
+pub(crate) struct Assumptions {
     /// The name that was asked for or recorded.
     pub(crate) model: String,
     pub(crate) warnings: Vec<String>,
@@ -45,8 +45,12 @@ impl Counters {
     }
 }
 
-impl Terms {
-    pub(crate) fn of(conversation: &Conversation, options: &Options, counters: &Counters) -> Result<Self, TermsError> {
+impl Assumptions {
+    pub(crate) fn of(
+        conversation: &Conversation,
+        options: &Options,
+        counters: &Counters,
+    ) -> Result<Self, AssumptionsError> {
         let mut warnings = Vec::new();
         let (name, model) = find_model(conversation, options, &mut warnings)?;
         let mut tariff = Tariff::of_model(&model);
@@ -71,10 +75,10 @@ fn find_model(
     conversation: &Conversation,
     options: &Options,
     warnings: &mut Vec<String>,
-) -> Result<(String, Model), TermsError> {
+) -> Result<(String, Model), AssumptionsError> {
     let catalog = Catalog::builtin();
     if let Some(asked) = &options.model {
-        let found = catalog.find(asked).ok_or_else(|| TermsError::UnknownModel(asked.clone()))?;
+        let found = catalog.find(asked).ok_or_else(|| AssumptionsError::UnknownModel(asked.clone()))?;
         return Ok((asked.clone(), accept(found, warnings)));
     }
     if let Some(recorded) = &conversation.model
@@ -83,7 +87,7 @@ fn find_model(
         return Ok((recorded.clone(), accept(found, warnings)));
     }
     let stand_in = stand_in(conversation.format);
-    let found = catalog.find(stand_in).ok_or_else(|| TermsError::UnknownModel(stand_in.to_owned()))?;
+    let found = catalog.find(stand_in).ok_or_else(|| AssumptionsError::UnknownModel(stand_in.to_owned()))?;
     let (name, warning) = match &conversation.model {
         Some(recorded) => (
             recorded.clone(),
@@ -145,9 +149,9 @@ mod tests {
         let mut conversation = Conversation::new("x", Format::Gemini, Vec::new());
         conversation.model = Some("no such thing".to_owned());
         let mut options = Options::of(Vec::new());
-        let terms = Terms::of(&conversation, &options, &Counters::default()).unwrap();
-        assert_eq!((terms.model.as_str(), terms.warnings.len()), ("no such thing", 1));
+        let assumptions = Assumptions::of(&conversation, &options, &Counters::default()).unwrap();
+        assert_eq!((assumptions.model.as_str(), assumptions.warnings.len()), ("no such thing", 1));
         options.model = Some("no such thing".to_owned());
-        assert!(Terms::of(&conversation, &options, &Counters::default()).is_err());
+        assert!(Assumptions::of(&conversation, &options, &Counters::default()).is_err());
     }
 }

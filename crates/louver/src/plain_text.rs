@@ -1,4 +1,4 @@
-//! What is said in a message, and who says it.
+//! What is said in a message as plain text, and who says it.
 
 use crate::wire::{Message, Part, PartKind, Role};
 use serde_json::Value;
@@ -34,17 +34,17 @@ impl Speaker {
 /// them; signatures, encrypted content and base64 are left out.
 ///
 /// ```
-/// use louver::speech::{Speaker, speeches};
+/// use louver::plain_text::{Speaker, plain_texts};
 /// use louver::wire::{Format, Message};
 ///
 /// let raw = r#"{"role":"assistant","content":"Reading.","tool_calls":[{"id":"c","type":"function",
 ///     "function":{"name":"read","arguments":"{\"path\":\"a.rs\"}"}}]}"#;
 /// let message = Message::parse(Format::OpenAiChat, raw).unwrap();
 /// let mut said = Vec::new();
-/// speeches(&message, |speaker, _, text| said.push((speaker, text.to_owned())));
+/// plain_texts(&message, |speaker, _, text| said.push((speaker, text.to_owned())));
 /// assert_eq!(said, [(Speaker::Own, "Reading.".to_owned()), (Speaker::Own, "a.rs".to_owned())]);
 /// ```
-pub fn speeches(message: &Message, mut each: impl FnMut(Speaker, &Part, &str)) {
+pub fn plain_texts(message: &Message, mut each: impl FnMut(Speaker, &Part, &str)) {
     let mut is_result = false;
     for part in &message.shape().parts {
         if !part.nested {
@@ -106,7 +106,7 @@ mod tests {
     fn said(format: Format, raw: &str) -> Vec<(Speaker, bool, String)> {
         let mut all = Vec::new();
         let message = Message::parse(format, raw).unwrap();
-        speeches(&message, |speaker, part, text| {
+        plain_texts(&message, |speaker, part, text| {
             all.push((speaker, edits_file(&message.name_of(part)), text.to_owned()));
         });
         all

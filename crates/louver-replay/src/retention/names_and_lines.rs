@@ -1,8 +1,7 @@
 //! The identifiers and lines of messages, as numbers.
 
 use super::pattern::identifiers;
-use louver::passage::{Cutter, Passage};
-use louver::speech::{Speaker, edits_file, speeches};
+use louver::plain_text::{Speaker, edits_file, plain_texts};
 use louver::wire::{Message, PartKind};
 use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -25,40 +24,36 @@ pub struct Occurrence {
 
 /// What a message mentions and says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Digest {
+pub struct NamesAndLines {
     /// Every identifier once, ascending.
     pub identifiers: Vec<u32>,
     /// Every line once, ascending.
     pub lines: Vec<u32>,
     /// Every identifier where it stands, in order.
     pub occurrences: Vec<Occurrence>,
-    /// The same text in pieces that a search can return.
-    pub passages: Vec<Passage>,
 }
 
 /// Gives identifiers and lines their numbers, the same for the same text throughout a conversation.
 #[derive(Debug, Default)]
-pub struct Digester {
+pub struct Numbering {
     identifiers: HashMap<Box<str>, u32>,
     lines: HashMap<u64, u32>,
     line_bytes: Vec<u32>,
 }
 
-impl Digester {
+impl Numbering {
     /// Reads a message. O(its bytes).
-    pub fn digest(&mut self, message: &Message) -> Digest {
-        let mut digest = Digest::default();
-        let mut cutter = Cutter::default();
-        speeches(message, |speaker, part, text| {
+    pub fn read(&mut self, message: &Message) -> NamesAndLines {
+        let mut found = NamesAndLines::default();
+        plain_texts(message, |speaker, part, text| {
             let is_edit = part.kind == PartKind::ToolCall && edits_file(&message.name_of(part));
             for line in text.lines() {
-                self.read_line(line, speaker, is_edit, &mut digest, &mut cutter);
+                self.read_line(line, speaker, is_edit, &mut found);
             }
         });
-        digest.passages = cutter.finish();
-        sort_unique(&mut digest.identifiers);
-        sort_unique(&mut digest.lines);
-        digest
+        sort_unique(&mut found.identifiers);
+        sort_unique(&mut found.lines);
+        found
     }
 
     /// The identifiers of a text, each once.
@@ -96,19 +91,17 @@ impl Digester {
         names
     }
 
-    fn read_line(&mut self, line: &str, speaker: Speaker, is_edit: bool, digest: &mut Digest, cutter: &mut Cutter) {
+    fn read_line(&mut self, line: &str, speaker: Speaker, is_edit: bool, found: &mut NamesAndLines) {
         let trimmed = line.trim();
         if trimmed.is_empty() {
             return;
         }
         let number = self.line(trimmed);
-        digest.lines.push(number);
-        cutter.add_line(line);
+        found.lines.push(number);
         for name in identifiers(line) {
             let identifier = self.identifier(name);
-            digest.identifiers.push(identifier);
-            digest.occurrences.push(Occurrence { identifier, line: number, speaker, is_edit });
-            cutter.mark(offset_in(line, name), identifier);
+            found.identifiers.push(identifier);
+            found.occurrences.push(Occurrence { identifier, line: number, speaker, is_edit });
         }
     }
 
@@ -132,11 +125,6 @@ impl Digester {
     }
 }
 
-/// Where a part of a line starts in it.
-fn offset_in(line: &str, part: &str) -> usize {
-    part.as_ptr().addr() - line.as_ptr().addr()
-}
-
 fn sort_unique(numbers: &mut Vec<u32>) {
     numbers.sort_unstable();
     numbers.dedup();
@@ -149,13 +137,13 @@ mod tests {
 
     #[test]
     fn the_same_text_has_the_same_numbers() {
-        let mut digester = Digester::default();
-        let mut digest = |content: &str| {
+        let mut numbering = Numbering::default();
+        let mut read = |content: &str| {
             let raw = format!(r#"{{"role":"user","content":"{content}"}}"#);
-            digester.digest(&Message::parse(Format::OpenAiChat, &raw).unwrap())
+            numbering.read(&Message::parse(Format::OpenAiChat, &raw).unwrap())
         };
-        let first = digest(r"see a_b and c_d\n  two\n\ntwo");
-        let second = digest(r"two\nc_d");
+        let first = read(r"see a_b and c_d\n  two\n\ntwo");
+        let second = read(r"two\nc_d");
         assert_eq!((first.identifiers.len(), first.lines.len()), (2, 2));
         assert_eq!(second.lines[0], first.lines[1]);
         assert_eq!(second.identifiers[0], first.identifiers[1]);
@@ -164,9 +152,9 @@ mod tests {
 
     #[test]
     fn only_the_first_four_hundred_characters_of_a_line_count() {
-        let mut digester = Digester::default();
+        let mut numbering = Numbering::default();
         let (a, b) = (format!("{}a", "é".repeat(400)), format!("{}b", "é".repeat(400)));
-        assert_eq!(digester.line(&a), digester.line(&b));
-        assert_ne!(digester.line(&a[2..]), digester.line(&b[2..]));
+        assert_eq!(numbering.line(&a), numbering.line(&b));
+        assert_ne!(numbering.line(&a[2..]), numbering.line(&b[2..]));
     }
 }

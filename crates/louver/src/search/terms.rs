@@ -1,8 +1,7 @@
 //! The terms of a text: what is looked up when somebody searches.
 //!
 //! An identifier is found whole and by its pieces: `src/main_loop.rs` is `src/main_loop.rs`, `main_loop.rs`,
-//! `main_loop`, `main`, `loop`, `src` and `rs`. SQLite's own tokenizers know only one level, either the whole or the
-//! smallest pieces.
+//! `main_loop`, `main`, `loop`, `src` and `rs`.
 
 use std::ops::Range;
 
@@ -24,33 +23,48 @@ fn level(byte: u8) -> u8 {
 }
 
 /// Calls `each` with every term of a text in small letters, and where it stands.
-pub(crate) fn terms(text: &str, mut each: impl FnMut(&str, Range<usize>)) {
+pub(super) fn terms(text: &str, mut each: impl FnMut(&str, Range<usize>)) {
     let mut lower = String::new();
     let mut tell = |range: Range<usize>| {
-        lower_into(&text[range.clone()], &mut lower);
+        let term = start_of(&text[range.clone()]);
+        if term.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+            return each(term, range);
+        }
+        lower_into(term, &mut lower);
         each(&lower, range);
     };
-    let mut start = None;
-    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
-        let is_part = is_word(c) || is_joint(c);
-        match start {
-            None if is_part => start = Some(at),
-            Some(begin) if !is_part => {
-                take_apart(text, begin..at, &mut tell);
-                start = None;
+    let mut at = 0;
+    while at < text.len() {
+        let end = run_end(text, at);
+        if end > at {
+            take_apart(text, at..end, &mut tell);
+        }
+        at = end + text[end..].chars().next().map_or(0, char::len_utf8);
+    }
+}
+
+/// Where the run of words and joints ends that starts at a position. Most text is ASCII and is not decoded.
+fn run_end(text: &str, start: usize) -> usize {
+    let mut end = start;
+    while let Some(byte) = text.as_bytes().get(end) {
+        if byte.is_ascii() {
+            if !byte.is_ascii_alphanumeric() && level(*byte) == WORD {
+                break;
             }
-            _ => {}
+            end += 1;
+            continue;
+        }
+        match text[end..].chars().next().filter(|c| is_word(*c)) {
+            Some(c) => end += c.len_utf8(),
+            None => break,
         }
     }
+    end
 }
 
 fn is_word(c: char) -> bool {
     // Marks belong to the letters they stand on, and are not alphanumeric in every script.
     c.is_alphanumeric() || matches!(c, '\u{300}'..='\u{36f}')
-}
-
-fn is_joint(c: char) -> bool {
-    u8::try_from(c).is_ok_and(|byte| level(byte) < WORD)
 }
 
 /// Writing without spaces between words.
@@ -79,16 +93,17 @@ fn take_apart(text: &str, range: Range<usize>, tell: &mut impl FnMut(Range<usize
 
 /// A range without the joints at its ends: the full stop after a word is not part of it.
 fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
-    let run = &text[range.clone()];
-    let start = range.start + (run.len() - run.trim_start_matches(is_joint).len());
-    let end = range.end - (run.len() - run.trim_end_matches(is_joint).len());
-    start..end.max(start)
+    let run = &text.as_bytes()[range.clone()];
+    let is_letter = |byte: &u8| level(*byte) == WORD;
+    let start = run.iter().position(is_letter).unwrap_or(run.len());
+    let end = run.iter().rposition(is_letter).map_or(start, |last| last + 1);
+    range.start + start..range.start + end
 }
 
 /// A word, and the words in it where capitals say so: `readFile` is `read` and `file`, too.
 fn take_word_apart(text: &str, range: Range<usize>, tell: &mut impl FnMut(Range<usize>)) {
     let word = &text[range.clone()];
-    if word.contains(is_unspaced) {
+    if !word.is_ascii() && word.contains(is_unspaced) {
         pairs(word, range.start, tell);
         return;
     }
@@ -117,21 +132,27 @@ fn pairs(word: &str, offset: usize, tell: &mut impl FnMut(Range<usize>)) {
     }
 }
 
-fn lower_into(text: &str, lower: &mut String) {
-    lower.clear();
-    let short = text.char_indices().nth(TERM_CHARS).map_or(text, |(end, _)| &text[..end]);
-    match short.is_ascii() {
-        true => {
-            lower.push_str(short);
-            lower.make_ascii_lowercase();
-        }
-        false => lower.extend(short.chars().flat_map(char::to_lowercase)),
+/// As much of a term as is looked up.
+fn start_of(term: &str) -> &str {
+    // A character is at least a byte.
+    if term.len() <= TERM_CHARS {
+        return term;
     }
+    term.char_indices().nth(TERM_CHARS).map_or(term, |(end, _)| &term[..end])
+}
+
+fn lower_into(term: &str, lower: &mut String) {
+    lower.clear();
+    lower.extend(term.chars().flat_map(char::to_lowercase));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn is_joint(c: char) -> bool {
+        u8::try_from(c).is_ok_and(|byte| level(byte) < WORD)
+    }
 
     fn all(text: &str) -> Vec<String> {
         let mut all = Vec::new();

@@ -1,0 +1,76 @@
+//! What a search over what was left out brings back.
+
+use super::names_and_lines::Numbering;
+use louver::plain_text::plain_texts;
+use louver::search::{Hit, SearchIndex, passages};
+use louver::wire::Message;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How many hits a search returns.
+const HITS: usize = 5;
+
+/// A conversation, searched as `louver recall` searches it. Made once and shared by all policies, each of which asks it
+/// with its own idea of what was left out.
+///
+/// ```
+/// use louver::wire::{Format, Message};
+/// use louver_replay::retention::{Numbering, Retrieval, query};
+/// use std::sync::Arc;
+///
+/// let say = |text: &str| {
+///     let raw = format!(r#"{{"role":"user","content":"{text}"}}"#);
+///     Arc::new(Message::parse(Format::OpenAiChat, &raw).unwrap())
+/// };
+/// let messages = [say("See src/budget.rs about it."), say("Then max_output."), say("Where is the budget?")];
+/// let (mut retrieval, mut numbering) = (Retrieval::of(&messages), Numbering::default());
+/// let found = retrieval.identifiers(&query([&*messages[2]]), |message| message < 2, &mut numbering);
+/// assert_eq!(found, numbering.identifiers_of("src/budget.rs"));
+/// ```
+#[derive(Debug)]
+pub struct Retrieval<'a> {
+    messages: &'a [Arc<Message>],
+    index: SearchIndex,
+    /// The identifiers of each passage that was ever found, ascending.
+    identifiers: HashMap<Hit, Vec<u32>>,
+}
+
+impl<'a> Retrieval<'a> {
+    /// Reads a whole conversation. O(its bytes).
+    #[must_use]
+    pub fn of(messages: &'a [Arc<Message>]) -> Self {
+        let index = messages.iter().map(|message| &**message).collect();
+        Self { messages, index, identifiers: HashMap::new() }
+    }
+
+    /// The identifiers in the best hits among the messages that were left out, ascending.
+    pub fn identifiers(
+        &mut self,
+        query: &str,
+        is_left_out: impl Fn(usize) -> bool,
+        numbering: &mut Numbering,
+    ) -> Vec<u32> {
+        let found = self.index.among(is_left_out).search(query, HITS);
+        let mut all = Vec::new();
+        for hit in found.hits {
+            let read = || numbering.identifiers_of(&passages(&self.messages[hit.message])[hit.passage]);
+            all.extend_from_slice(self.identifiers.entry(hit).or_insert_with(read));
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+/// What is said in messages, as a query.
+#[must_use]
+pub fn query<'m>(messages: impl IntoIterator<Item = &'m Message>) -> String {
+    let mut query = String::new();
+    for message in messages {
+        plain_texts(message, |_, _, text| {
+            query.push_str(text);
+            query.push('\n');
+        });
+    }
+    query
+}

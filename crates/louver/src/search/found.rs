@@ -1,0 +1,40 @@
+//! What a search found.
+
+use super::terms::terms;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// A passage that holds terms of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hit {
+    /// The message, as an index into its log.
+    pub message: usize,
+    /// Which of the message's [passages](super::passages()) it is.
+    pub passage: usize,
+}
+
+/// The answer to a query.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The best passages, best first; of equal ones the newest.
+    pub hits: Vec<Hit>,
+    /// The terms that decided.
+    pub(super) terms: BTreeSet<String>,
+}
+
+impl Found {
+    /// Where the terms that decided stand in the text of a hit: byte ranges, ascending and apart. Terms of the query that
+    /// are too common to have been looked up are not among them. O(text).
+    #[must_use]
+    pub fn marks(&self, text: &str) -> Vec<Range<usize>> {
+        let mut marks: Vec<Range<usize>> = Vec::new();
+        terms(text, |term, range| {
+            // A whole comes before its pieces, so what overlaps lies inside the last mark.
+            let is_inside = marks.last().is_some_and(|last| range.start < last.end);
+            if !is_inside && self.terms.contains(term) {
+                marks.push(range);
+            }
+        });
+        marks
+    }
+}

@@ -1,0 +1,152 @@
+//! The passages of a conversation by the terms in them.
+
+use super::among::Among;
+use super::found::Hit;
+use super::passages::passages;
+use super::terms::terms;
+use crate::wire::Message;
+use std::collections::HashMap;
+
+/// That a term stands in a passage, and how often.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Posting {
+    pub(super) passage: u32,
+    pub(super) times: u32,
+}
+
+/// Messages, searchable by the words in them.
+///
+/// Holds 8 bytes for each term of each passage and each term once, and no text. See the [module](super) for an example.
+#[derive(Clone, Debug, Default)]
+pub struct SearchIndex {
+    /// The number of each term, in the order in which they first came.
+    numbers: HashMap<Box<str>, u32>,
+    /// For each term the passages that hold it, ascending.
+    postings: Vec<Vec<Posting>>,
+    /// For each passage its message, and how many terms it has.
+    messages: Vec<u32>,
+    lengths: Vec<u32>,
+    /// For each message the end of its passages.
+    ends: Vec<u32>,
+}
+
+impl SearchIndex {
+    /// Adds the next message of the conversation. O(its bytes).
+    pub fn push(&mut self, message: &Message) {
+        let index = number(self.ends.len());
+        for text in passages(message) {
+            let length = self.push_passage(&text);
+            self.messages.push(index);
+            self.lengths.push(length);
+        }
+        self.ends.push(number(self.lengths.len()));
+    }
+
+    /// How many messages it holds.
+    #[must_use]
+    pub fn messages(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// How many passages it holds.
+    #[must_use]
+    pub fn passages(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// The messages that were left out, to be searched. O(passages).
+    ///
+    /// ```
+    /// use louver::search::SearchIndex;
+    /// use louver::wire::{Format, Message};
+    ///
+    /// let raw = r#"{"role":"user","content":"needle"}"#;
+    /// let message = Message::parse(Format::OpenAiChat, raw).unwrap();
+    /// let index: SearchIndex = [&message; 3].into_iter().collect();
+    /// let hits = index.among(|message| message < 2).search("needle", 5).hits;
+    /// assert_eq!(hits.iter().map(|hit| hit.message).collect::<Vec<_>>(), [1, 0]);
+    /// ```
+    #[must_use]
+    pub fn among(&self, is_left_out: impl Fn(usize) -> bool) -> Among<'_> {
+        Among::new(self, is_left_out)
+    }
+
+    /// Notes the terms of the next passage and returns how many there are.
+    fn push_passage(&mut self, text: &str) -> u32 {
+        let passage = number(self.lengths.len());
+        let mut length: u32 = 0;
+        terms(text, |term, _| {
+            length += 1;
+            let term = self.number(term);
+            let postings = &mut self.postings[term as usize];
+            match postings.last_mut() {
+                Some(last) if last.passage == passage => last.times += 1,
+                _ => postings.push(Posting { passage, times: 1 }),
+            }
+        });
+        length
+    }
+
+    /// The number of a term; a new one gets the next.
+    fn number(&mut self, term: &str) -> u32 {
+        if let Some(known) = self.numbers.get(term) {
+            return *known;
+        }
+        let next = number(self.postings.len());
+        self.numbers.insert(term.into(), next);
+        // Most terms never come again.
+        self.postings.push(Vec::with_capacity(1));
+        next
+    }
+
+    /// The passages that hold a term.
+    pub(super) fn postings(&self, term: &str) -> Option<&[Posting]> {
+        let number = self.numbers.get(term)?;
+        self.postings.get(*number as usize).map(Vec::as_slice)
+    }
+
+    /// For each message the lengths of its passages.
+    pub(super) fn lengths(&self) -> impl Iterator<Item = &[u32]> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| {
+            let lengths = &self.lengths[start as usize..*end as usize];
+            start = *end;
+            lengths
+        })
+    }
+
+    /// How many terms a passage has.
+    pub(super) fn length(&self, passage: u32) -> u32 {
+        self.lengths.get(passage as usize).copied().unwrap_or_default()
+    }
+
+    /// A passage as its message knows it.
+    pub(super) fn hit(&self, passage: u32) -> Option<Hit> {
+        let message = *self.messages.get(passage as usize)? as usize;
+        let first = message.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
+        Some(Hit { message, passage: (passage - first) as usize })
+    }
+}
+
+impl<'m> FromIterator<&'m Message> for SearchIndex {
+    fn from_iter<I: IntoIterator<Item = &'m Message>>(messages: I) -> Self {
+        let mut index = Self::default();
+        index.extend(messages);
+        index
+    }
+}
+
+impl<'m> Extend<&'m Message> for SearchIndex {
+    fn extend<I: IntoIterator<Item = &'m Message>>(&mut self, messages: I) {
+        messages.into_iter().for_each(|message| self.push(message));
+    }
+}
+
+/// A count as it is kept: there is no room for four billion of anything.
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+#[path = "index_tests.rs"]
+mod tests;

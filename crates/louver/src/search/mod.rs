@@ -1,0 +1,33 @@
+//! Finds again what was left out of a conversation.
+//!
+//! A message is cut into [passages](passages()), a passage is known by its terms (an identifier whole and by its
+//! pieces, in any case), and the passages that say most of a query's rarest terms are best (BM25). The index grows as
+//! the conversation does and holds no text; what was left out is asked anew with every search.
+//!
+//! ```
+//! use louver::search::{SearchIndex, passages};
+//! use louver::wire::{Format, Message};
+//!
+//! let messages = ["The tests are in tests/laws_hold.rs.", "All tests pass.", "Then look at laws_hold again."].map(|text| {
+//!     let raw = format!(r#"{{"role":"user","content":"{text}"}}"#);
+//!     Message::parse(Format::OpenAiChat, &raw).unwrap()
+//! });
+//! let index: SearchIndex = messages.iter().collect();
+//! let found = index.among(|message| message < 2).search("where is LAWS_HOLD?", 5);
+//! let [hit] = found.hits[..] else { panic!("one passage has the name and was left out") };
+//! let text = &passages(&messages[hit.message])[hit.passage];
+//! let marked: Vec<&str> = found.marks(text).into_iter().map(|mark| &text[mark]).collect();
+//! assert_eq!((hit.message, &marked[..]), (0, &["laws_hold"][..]));
+//! ```
+
+mod among;
+mod found;
+mod index;
+mod passages;
+mod ranking;
+mod terms;
+
+pub use among::Among;
+pub use found::{Found, Hit};
+pub use index::SearchIndex;
+pub use passages::{PASSAGE_CHARS, passages};
