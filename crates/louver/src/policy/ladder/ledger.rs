@@ -9,11 +9,11 @@
 //! The log keeps every text, so the ledger holds none: a name is a hash, a line is where it stands.
 
 use super::names::{NameKind, key, names_of_raw};
-use super::page::Candidates;
+use super::page::{Candidates, Name};
 use super::texts::{Line, Place, lines};
 use crate::json::{Cursor, Kind, text};
-use crate::policy::PolicyInput;
 use crate::plain_text::{Speaker, edits_file};
+use crate::policy::PolicyInput;
 use crate::wire::{Message, Part, PartKind, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
@@ -23,11 +23,14 @@ use std::ops::Range;
 const LINE_COST: u64 = 16;
 const NAME_COST: u64 = 2;
 /// Names that are remembered: once there are twice as many, those worth least are forgotten. A page shows a few hundred.
-const FACTS: usize = 8_192;
+const FACTS: usize = 4_096;
 /// Requests, paths and commands that are remembered, the newest.
 const REQUESTS: usize = 256;
 const PATHS: usize = 256;
 const COMMANDS: usize = 24;
+
+/// A name that does not stand in its line as written, but for escapes.
+const NOWHERE: u16 = u16::MAX;
 
 /// What is known of one name.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +38,8 @@ pub(super) struct Fact {
     /// The message and the line in which it last stood.
     pub(super) message: u32,
     pub(super) place: Place,
+    /// Where in the line as written, or [`NOWHERE`].
+    name_at: u16,
     name_len: u16,
     kind: NameKind,
     speaker: Speaker,
@@ -115,7 +120,9 @@ impl Ledger {
     fn note_names(&mut self, index: usize, message: &Message) {
         let facts = &mut self.facts;
         let index = u32::try_from(index).unwrap_or(u32::MAX);
-        lines(message, |line| names_of_raw(line.raw, |kind, name| note_name(facts, index, &line, kind, name)));
+        lines(message, |line| {
+            names_of_raw(line.raw, |kind, name, at| note_name(facts, index, &line, Found { kind, name, at }));
+        });
     }
 
     fn note_call(&mut self, message: &Message, part: &Part) {
@@ -172,7 +179,7 @@ fn standing(input: &PolicyInput<'_>, left: &[Range<usize>]) -> FxHashSet<u64> {
     let mut standing = FxHashSet::default();
     for index in left.iter().cloned().flatten() {
         lines(input.message(index), |line| {
-            names_of_raw(line.raw, |_, name| {
+            names_of_raw(line.raw, |_, name, _| {
                 standing.insert(key(name));
             });
         });
@@ -195,10 +202,12 @@ fn lines_by_worth(missing: &[(u64, &Fact, u64)]) -> Vec<(usize, Place)> {
     by_density(weighed.collect(), super::page::MOST_LINES)
 }
 
-/// The names alone, the same way: each with the line it stands in.
-fn names_by_worth(missing: &[(u64, &Fact, u64)]) -> Vec<(u64, usize, Place)> {
+/// The names alone, the same way.
+fn names_by_worth(missing: &[(u64, &Fact, u64)]) -> Vec<Name> {
     let weigh = |(key, fact, worth): &(u64, &Fact, u64)| {
-        (worth / (u64::from(fact.name_len) + NAME_COST), (*key, fact.message as usize, fact.place))
+        let (message, place, len) = (fact.message as usize, fact.place, usize::from(fact.name_len));
+        let at = (fact.name_at != NOWHERE).then_some(usize::from(fact.name_at));
+        (worth / (u64::from(fact.name_len) + NAME_COST), Name { message, place, key: *key, at, len })
     };
     by_density(missing.iter().map(weigh).collect(), super::page::MOST_NAMES)
 }
@@ -214,11 +223,21 @@ fn by_density<T: Copy + Ord>(mut weighed: Vec<(u64, T)>, most: usize) -> Vec<T> 
     weighed.into_iter().map(|(_, item)| item).collect()
 }
 
-fn note_name(facts: &mut FxHashMap<u64, Fact>, message: u32, line: &Line<'_>, kind: NameKind, name: &str) {
+/// A name that stands in a line.
+struct Found<'n> {
+    kind: NameKind,
+    name: &'n str,
+    at: Option<usize>,
+}
+
+fn note_name(facts: &mut FxHashMap<u64, Fact>, message: u32, line: &Line<'_>, found: Found<'_>) {
+    let Found { kind, name, at } = found;
+    let name_at = at.and_then(|at| u16::try_from(at).ok()).unwrap_or(NOWHERE);
     let is_own = u8::from(line.speaker == Speaker::Own);
     let fresh = Fact {
         message,
         place: line.place,
+        name_at,
         name_len: u16::try_from(name.len()).unwrap_or(u16::MAX),
         kind,
         speaker: line.speaker,
@@ -232,7 +251,7 @@ fn note_name(facts: &mut FxHashMap<u64, Fact>, message: u32, line: &Line<'_>, ki
         fact.own_uses = fact.own_uses.saturating_add(is_own);
     }
     fact.is_edited |= line.is_edit;
-    (fact.message, fact.place, fact.speaker) = (message, line.place, line.speaker);
+    (fact.message, fact.place, fact.name_at, fact.speaker) = (message, line.place, name_at, line.speaker);
 }
 
 /// How likely a name is referred to again, weighed as rare names are; the figures are shares seen in real agents' logs.

@@ -41,19 +41,21 @@ pub(super) fn names<'a>(line: &'a str, mut each: impl FnMut(NameKind, &'a str)) 
     }
 }
 
-/// Calls `each` with every name of a line whose escapes are still written as in JSON. O(line).
-pub(super) fn names_of_raw(line: &str, mut each: impl FnMut(NameKind, &str)) {
+/// Calls `each` with every name of a line whose escapes are still written as in JSON, and with where it stands in the
+/// line as written; nothing where that has escapes inside names. O(line).
+pub(super) fn names_of_raw(line: &str, mut each: impl FnMut(NameKind, &str, Option<usize>)) {
     let bytes = line.as_bytes();
+    let at = |name: &str| name.as_ptr() as usize - line.as_ptr() as usize;
     let mut start = 0;
     while let Some(escape) = memchr::memchr(b'\\', &bytes[start..]).map(|offset| start + offset) {
         if matches!(bytes.get(escape + 1), Some(b'u' | b'/')) {
             // What it stands for may be part of a name.
-            return names(&text::decode(&line[start..]), |kind, name| each(kind, name));
+            return names(&text::decode(&line[start..]), |kind, name| each(kind, name, None));
         }
-        names(&line[start..escape], &mut each);
+        names(&line[start..escape], |kind, name| each(kind, name, Some(at(name))));
         start = (escape + 2).min(bytes.len());
     }
-    names(&line[start..], each);
+    names(&line[start..], |kind, name| each(kind, name, Some(at(name))));
 }
 
 /// What a name is known by: the same on every machine.
@@ -201,7 +203,10 @@ mod tests {
     fn escapes_part_names_unless_they_stand_for_a_piece_of_one() {
         let raw = r#"\tself.value = \"a_b\"\\n src\/lib.rs caf\u00e9_bar"#;
         let mut all = Vec::new();
-        super::names_of_raw(raw, |_, name| all.push(name.to_owned()));
+        super::names_of_raw(raw, |_, name, at| {
+            assert!(at.is_none_or(|at| raw[at..].starts_with(name)));
+            all.push(name.to_owned());
+        });
         assert_eq!(all, ["self.value", "a_b", "src/lib.rs", "café_bar"]);
     }
 

@@ -15,8 +15,8 @@ const TITLE: &str = "[Conversation Ledger]";
 /// Characters of a line that are kept.
 pub(super) const LINE_CHARS: usize = 400;
 /// Lines and names that are weighed against each other at most; a page has room for fewer.
-pub(super) const MOST_LINES: usize = 2_048;
-pub(super) const MOST_NAMES: usize = 2_048;
+pub(super) const MOST_LINES: usize = 1_024;
+pub(super) const MOST_NAMES: usize = 1_024;
 /// Characters of a user's request that are kept.
 const REQUEST_CHARS: usize = 1_200;
 /// Runs of messages that the opening names.
@@ -28,13 +28,24 @@ const SMALLEST_PAGE_CHARS: u64 = 160;
 /// A first reading of a bound in tokens as characters; what is written is counted.
 const CHARS_PER_TOKEN: u64 = 4;
 
+/// A name, and the line in which it last stood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Name {
+    pub(super) message: usize,
+    pub(super) place: Place,
+    pub(super) key: u64,
+    /// Where in the line as written.
+    pub(super) at: Option<usize>,
+    pub(super) len: usize,
+}
+
 /// What could be written down, the worthiest first.
 #[derive(Debug)]
 pub(super) struct Candidates<'a> {
     ledger: &'a Ledger,
     input: &'a PolicyInput<'a>,
     lines: Vec<(usize, Place)>,
-    names: Vec<(u64, usize, Place)>,
+    names: Vec<Name>,
     /// Arguments that were decoded to find lines in them.
     decoded: RefCell<FxHashMap<(usize, usize), Rc<str>>>,
 }
@@ -44,7 +55,7 @@ impl<'a> Candidates<'a> {
         ledger: &'a Ledger,
         input: &'a PolicyInput<'a>,
         lines: Vec<(usize, Place)>,
-        names: Vec<(u64, usize, Place)>,
+        names: Vec<Name>,
     ) -> Self {
         Self { ledger, input, lines, names, decoded: RefCell::default() }
     }
@@ -80,7 +91,7 @@ impl<'a> Candidates<'a> {
         page.section("Lines:", max_chars / 100 * lines_percent, lines);
         let only_read = ledger.read.newest().filter(|path| !ledger.written.contains(path));
         page.section("Files read:", max_chars / 16, only_read);
-        page.names("Names:", self.names.iter().map(|(key, message, place)| self.name(*key, *message, *place)));
+        page.names("Names:", &self.names, |name| self.name(name));
         page.text
     }
 
@@ -99,30 +110,42 @@ impl<'a> Candidates<'a> {
     }
 
     fn line(&self, message: usize, place: Place) -> String {
-        let original = self.input.original(message);
-        let Some(part) = place.part() else {
-            return shortened(&place.line(original.raw())).to_owned();
-        };
-        let mut decoded = self.decoded.borrow_mut();
-        let decode = || original.shape().parts.get(part).map(|part| original.text_of(part)).unwrap_or_default().into();
-        let source = Rc::clone(decoded.entry((message, part)).or_insert_with(decode));
-        shortened(&place.line(&source)).to_owned()
+        match place.part() {
+            None => shortened(&place.line(self.input.original(message).raw())).to_owned(),
+            Some(part) => shortened(&place.line(&self.decoded(message, part))).to_owned(),
+        }
     }
 
-    /// The name of this key in a line.
-    fn name(&self, wanted: u64, message: usize, place: Place) -> String {
+    /// The decoded text of a part, decoded once.
+    fn decoded(&self, message: usize, part: usize) -> Rc<str> {
         let original = self.input.original(message);
-        let line = match place.part() {
-            None => place.line(original.raw()).into_owned(),
-            Some(_) => self.line(message, place),
+        let mut decoded = self.decoded.borrow_mut();
+        let decode = || original.shape().parts.get(part).map(|part| original.text_of(part)).unwrap_or_default().into();
+        Rc::clone(decoded.entry((message, part)).or_insert_with(decode))
+    }
+
+    /// A name as it is written.
+    fn name(&self, wanted: &Name) -> String {
+        let original = self.input.original(wanted.message);
+        let source;
+        let text = match wanted.place.part() {
+            None => original.raw(),
+            Some(part) => {
+                source = self.decoded(wanted.message, part);
+                &*source
+            }
         };
-        let mut found = "";
-        names(&line, |_, name| {
-            if found.is_empty() && key(name) == wanted {
-                found = name;
+        let raw = wanted.place.raw(text);
+        if let Some(name) = wanted.at.and_then(|at| raw.get(at..at + wanted.len)) {
+            return name.to_owned();
+        }
+        let mut found = String::new();
+        names(&wanted.place.line(text), |_, name| {
+            if name.len() == wanted.len && found.is_empty() && key(name) == wanted.key {
+                found = name.to_owned();
             }
         });
-        found.to_owned()
+        found
     }
 }
 
@@ -182,7 +205,7 @@ impl Page {
     }
 
     /// What room is left is filled with bare names that do not stand on the page yet.
-    fn names(&mut self, heading: &str, all: impl Iterator<Item = String>) {
+    fn names(&mut self, heading: &str, all: &[Name], spell: impl Fn(&Name) -> String) {
         if self.room() < 64 {
             return;
         }
@@ -190,21 +213,28 @@ impl Page {
         self.text.lines().for_each(|line| {
             names(line, |_, name| {
                 standing.insert(key(name));
-            })
+            });
         });
-        let mut missing = all.filter(|name| !name.is_empty() && !standing.contains(&key(name))).peekable();
-        if missing.peek().is_none() {
-            return;
-        }
-        self.line(heading);
-        for name in missing {
-            if name.len() + 1 < self.room() {
-                self.text.push(' ');
-                self.text.push_str(&name);
-            }
-            if self.room() < 8 {
+        let mut misses = 0;
+        let mut is_open = false;
+        for name in all.iter().filter(|name| !standing.contains(&name.key)) {
+            if self.room() < 8 || misses > MISSES {
                 break;
             }
+            misses += 1;
+            if name.len + 1 >= self.room() {
+                continue;
+            }
+            let spelled = spell(name);
+            if spelled.is_empty() {
+                continue;
+            }
+            misses = 0;
+            if !std::mem::replace(&mut is_open, true) {
+                self.line(heading);
+            }
+            self.text.push(' ');
+            self.text.push_str(&spelled);
         }
     }
 }

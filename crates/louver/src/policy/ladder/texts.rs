@@ -31,11 +31,15 @@ impl Place {
         (self.part != RAW).then_some(usize::from(self.part))
     }
 
+    /// The line as it is written, escapes and all.
+    pub(super) fn raw(self, source: &str) -> &str {
+        let start = self.start as usize;
+        source.get(start..start + self.len()).unwrap_or_default()
+    }
+
     /// The line as it reads, out of the raw text of the message or the decoded text of the [`part`](Self::part).
     pub(super) fn line(self, source: &str) -> Cow<'_, str> {
-        let start = self.start as usize;
-        let raw = source.get(start..start + self.len()).unwrap_or_default();
-        match text::decode(raw) {
+        match text::decode(self.raw(source)) {
             Cow::Borrowed(line) => Cow::Borrowed(line.trim()),
             Cow::Owned(line) => Cow::Owned(line.trim().to_owned()),
         }
