@@ -130,23 +130,28 @@ impl dyn Wire {
     #[must_use]
     pub fn repair(&'static self, history: &History<'_>) -> Vec<Fix> {
         let mut draft = Draft::of(self, history);
-        // A change may let another rule be broken, or an earlier one be mended better: each starts the table anew. No
-        // fix undoes another, so the table is run once per row at most; the bound is for the one that might.
-        let rounds = 4 * self.rules().len();
-        let _settled = (0..rounds).find(|_| !self.rules().iter().any(|rule| self.mend(rule, &mut draft)));
+        // No fix undoes another, so the table is gone through once per row at most; the bound is for one that might.
+        for _ in 0..4 * self.rules().len() {
+            if !self.mend(&mut draft) {
+                break;
+            }
+        }
         draft.fixes()
     }
 
-    /// Makes one rule's fixes and says whether there were any.
-    fn mend(&self, rule: &Rule, draft: &mut Draft<'_>) -> bool {
-        let found = (rule.check)(&Case::of(self, &draft.history()));
-        if found.is_empty() {
-            return false;
-        }
-        let changes = draft.changes;
-        draft.reason = rule.law;
-        (rule.fix)(draft, &found);
-        draft.changes > changes
+    /// Makes the fixes of the first rule that can be mended and says whether there was one. A change may let another
+    /// rule be broken, or an earlier one be mended better, so what the others found is of no use then.
+    fn mend(&self, draft: &mut Draft<'_>) -> bool {
+        let history = draft.history();
+        let case = Case::of(self, &history);
+        let found: Vec<_> = self.rules().iter().map(|rule| (rule, (rule.check)(&case))).collect();
+        let mut broken = found.iter().filter(|(_, found)| !found.is_empty());
+        broken.any(|(rule, found)| {
+            let changes = draft.changes;
+            draft.reason = rule.law;
+            (rule.fix)(draft, found);
+            draft.changes > changes
+        })
     }
 }
 
