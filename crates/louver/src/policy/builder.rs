@@ -269,9 +269,10 @@ impl<'a> PlanBuilder<'a> {
         }
     }
 
-    /// Where accounts of what left stand: behind the units of the head.
+    /// Where accounts of what left stand: behind the units of the head. One that stands does not move.
     fn head_end(&self) -> usize {
-        let head_end = self.plan.head_end.max(self.input.head_end);
+        let has_account = self.input.synthetics.iter().any(|ours| ours.kind.is_account());
+        let head_end = if has_account { self.input.head_end } else { self.plan.head_end.max(self.input.head_end) };
         let position = self.left.partition_point(|left| left.unit.range.start < head_end);
         position.checked_sub(1).map_or(0, |last| self.left[last].unit.range.end).max(head_end)
     }

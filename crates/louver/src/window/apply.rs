@@ -83,12 +83,11 @@ impl Window {
         let job = plan.condense.take().and_then(|covered| self.ask_for_summary(covered));
         decision.job = job.as_ref().map(|job| JobRecord { id: job.id, covers: job.covers.clone() });
         debug_assert!(
-            plan.expected
-                .is_none_or(|expected| expected == self.sent_amount() + self.config.overhead + self.beyond_count),
+            plan.expected.is_none_or(|expected| expected == self.sent_amount() + self.overhead + self.beyond_count),
             "a plan of {} says that it costs {:?}, and it costs {:?}",
             self.policy.name(),
             plan.expected,
-            self.sent_amount() + self.config.overhead + self.beyond_count
+            self.sent_amount() + self.overhead + self.beyond_count
         );
         let is_idle = decision.evicted.is_empty() && decision.edited.is_empty() && decision.synthetics.is_none();
         let fit = Fit {
@@ -212,7 +211,7 @@ impl Window {
 
     fn ask_for_summary(&mut self, mut covered: Vec<Range<usize>>) -> Option<crate::condense::CondenseJob> {
         let log_len = self.entries.len();
-        let window = self.config.budget.map(|budget| budget.allowed_tokens());
+        let window = self.budget.map(|budget| budget.allowed_tokens());
         let entries = &self.entries;
         // What has left was carried forward when it did.
         covered.retain(|range| !entries[range.start].is_evicted);
@@ -308,7 +307,7 @@ impl Window {
         self.apply(decision);
         if let Some(JobRecord { id, covers }) = &decision.job {
             let entries = &self.entries;
-            let window = self.config.budget.map(|budget| budget.allowed_tokens());
+            let window = self.budget.map(|budget| budget.allowed_tokens());
             self.condenser.reopen(*id, covers.clone(), window, |index| &*entries[index].message);
         }
         self.is_cold = false;

@@ -1,6 +1,6 @@
 //! How a window is made: the one place where model, budget, prices and counter come together.
 
-use super::Window;
+use super::{Record, Window};
 use crate::Error;
 use crate::budget::Budget;
 use crate::catalog::{Catalog, Found, Model, ThinkingBinding};
@@ -168,6 +168,15 @@ impl Builder {
     /// A frame that is no request of the format, a policy without the window it needs, or a reply reserve that leaves
     /// nothing.
     pub fn build(self) -> Result<Window, Error> {
+        self.open([])
+    }
+
+    /// The window of some [`Record`]s: its recorded decisions hold, whatever is set here.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build), and a record that cannot be read.
+    pub fn open(self, records: impl IntoIterator<Item = Record>) -> Result<Window, Error> {
         let found = Catalog::builtin().find(&self.model);
         let frame = self.frame.transpose().map_err(|error| Error::Frame(error.to_string()))?;
         let frame = frame.map(|text| frame_of(self.format, &text)).transpose()?;
@@ -183,7 +192,7 @@ impl Builder {
         if let Some(frame) = &frame {
             config = config.with_frame(frame);
         }
-        let mut window = Window::new(config)?;
+        let mut window = Window::open(config, records)?;
         window.frame = frame.map(Arc::new);
         window.model_warning = model_warning(&self.model, found.as_ref());
         Ok(window)

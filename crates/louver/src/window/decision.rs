@@ -119,10 +119,11 @@ impl Window {
         accounts: Accounts,
     ) -> Decision {
         let gone = Gone::of(self, evict);
-        let head_end = gone.end_of_head(head_end);
-        let is_moved = head_end != self.head_end && self.synthetics.iter().any(|ours| ours.kind.is_account());
-        let keeps_synthetics = gone.is_empty() && accounts.is_unchanged() && !is_moved;
-        let are_accounts_new = !accounts.is_unchanged() || is_moved;
+        // An account that stands does not move: that would be a change for nothing.
+        let has_account = self.synthetics.iter().any(|ours| ours.kind.is_account());
+        let head_end = gone.end_of_head(if has_account { self.head_end } else { head_end });
+        let are_accounts_new = !accounts.is_unchanged();
+        let keeps_synthetics = gone.is_empty() && !are_accounts_new;
         let synthetics = (!keeps_synthetics).then(|| self.synthetics_after(&gone, head_end, accounts));
         let account_place = gone.next_behind(head_end);
         let change_start = [

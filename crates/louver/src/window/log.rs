@@ -145,7 +145,7 @@ impl Window {
         &self.events
     }
 
-    /// What was appended since there were so many records: write each as a line, and [`open`](Self::open) gives the
+    /// What was appended since there were so many records, in O(that): write each as a line, and [`open`](Self::open) gives the
     /// window back.
     pub fn records_since(&self, count: usize) -> impl Iterator<Item = Record> {
         let header = Record::Louver {
@@ -153,20 +153,20 @@ impl Window {
             format: self.config.format,
             policy: self.policy_name().to_owned(),
         };
-        let mut events = self.events.iter().peekable();
-        let mut next = 0;
-        let mut all = std::iter::once(header).chain(std::iter::from_fn(move || {
-            if let Some((_, event)) = events.next_if(|(at, _)| *at <= next) {
+        // Each event stands behind as many messages as it says: found, not walked to.
+        let skipped = count.saturating_sub(1);
+        let mut next_event = partition(self.events.len(), |event| self.events[event].0 + event < skipped);
+        let mut next_message = skipped - next_event;
+        let rest = std::iter::from_fn(move || {
+            if let Some((_, event)) = self.events.get(next_event).filter(|(at, _)| *at <= next_message) {
+                next_event += 1;
                 return Some(Record::Event(event.clone()));
             }
-            let entry = self.entries.get(next)?;
-            next += 1;
+            let entry = self.entries.get(next_message)?;
+            next_message += 1;
             Some(Record::Message(entry.message.raw().to_owned()))
-        }));
-        if count > 0 {
-            let _ = all.nth(count - 1);
-        }
-        all
+        });
+        std::iter::once(header).filter(move |_| count == 0).chain(rest)
     }
 
     /// The window of some records: its recorded decisions hold, whatever the configuration is now.
@@ -263,4 +263,14 @@ impl Window {
         }
         None
     }
+}
+
+/// How many of the first so many numbers hold, where all that hold come first.
+fn partition(len: usize, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, len);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
 }

@@ -40,6 +40,10 @@ use std::sync::Arc;
 pub struct Window {
     config: WindowConfig,
     policy: Arc<dyn Policy>,
+    /// The configuration's, unless the provider turned out to take less.
+    budget: Option<Budget>,
+    /// The configuration's, scaled where the caller has a figure of their own.
+    overhead: Millitokens,
     /// Whether the budget binds a policy that promises nothing about tokens.
     is_rescued: bool,
     calibration: Calibration,
@@ -164,6 +168,8 @@ impl Window {
             marker,
             tracker: UnitTracker::new(config.format),
             condenser: Condenser::new(config.custom_condensing_prompt.clone()),
+            budget: config.budget,
+            overhead: config.overhead,
             config,
             policy,
             is_rescued: false,
@@ -329,7 +335,7 @@ impl Window {
         let input_tokens = usage.total();
         self.events.push((self.entries.len(), Event::UsageReported { input_tokens }));
         self.revision += 1;
-        self.calibration.report(self.sent_amount() + self.config.overhead, input_tokens)
+        self.calibration.report(self.sent_amount() + self.overhead, input_tokens)
     }
 
     /// Tells what a provider counted for everything but the last message, where the caller has such a figure. Counts
@@ -344,12 +350,12 @@ impl Window {
     fn scale_to(&mut self, reported: Millitokens) {
         let covered = self.entries.len().saturating_sub(1);
         let counted: Millitokens = self.entries[..covered].iter().map(|entry| entry.amount).sum();
-        let counted = counted + self.config.overhead;
+        let counted = counted + self.overhead;
         let most = Factor::from_millionths(1_000_000 + (self.config.counter.stated_error() * 1e6) as u64);
         let factor = Factor::ratio(reported.thousandths(), counted.thousandths()).unwrap_or(Factor::ONE).min(most);
         let scaled = |amount: Millitokens| amount.scaled_down(factor);
-        self.config.overhead = scaled(self.config.overhead);
-        let mut sum = self.config.overhead;
+        self.overhead = scaled(self.overhead);
+        let mut sum = self.overhead;
         for (index, entry) in self.entries.iter_mut().enumerate() {
             let amount = if index < covered { scaled(entry.amount) } else { entry.amount };
             if !entry.is_evicted {
@@ -382,7 +388,7 @@ impl Window {
         self.events.push((self.entries.len(), Event::Limited { context_window, reserve }));
         self.revision += 1;
         self.is_rescued |= self.policy.bound() != Bound::Tokens;
-        self.config.budget = Some(budget);
+        self.budget = Some(budget);
     }
 
     /// What is sent. O(1); walking it is O(its length).
@@ -514,7 +520,7 @@ impl Window {
     /// What is sent now, in tokens, system and tools included. O(1).
     #[must_use]
     pub fn tokens(&self) -> u64 {
-        self.calibration.apply(self.sent_amount() + self.config.overhead + self.beyond_count).ceil_tokens()
+        self.calibration.apply(self.sent_amount() + self.overhead + self.beyond_count).ceil_tokens()
     }
 
     /// What one message of the log costs in the form it is sent in, in tokens.
@@ -552,7 +558,7 @@ impl Window {
     #[must_use]
     pub fn log_tokens(&self) -> u64 {
         let logged = Millitokens::new(self.sums.last().copied().unwrap_or_default());
-        self.calibration.apply(logged + self.config.overhead + self.beyond_count).ceil_tokens()
+        self.calibration.apply(logged + self.overhead + self.beyond_count).ceil_tokens()
     }
 
     /// What the policy has spent and weighed, if it decides by price.
@@ -624,10 +630,10 @@ impl Window {
     /// The budget, if there is one.
     #[must_use]
     pub fn budget(&self) -> Option<Budget> {
-        self.config.budget
+        self.budget
     }
 
-    /// How it was made.
+    /// How it was made: with the same it can be opened again.
     #[must_use]
     pub fn config(&self) -> &WindowConfig {
         &self.config
@@ -679,12 +685,12 @@ impl Window {
             head_end: self.head_end,
             kept_messages: self.kept.messages,
             kept: self.kept.amount,
-            overhead: self.config.overhead,
+            overhead: self.overhead,
             beyond_count: self.beyond_count,
             sums: &self.sums,
             counter: &*self.config.counter,
             calibration: &self.calibration,
-            budget: self.config.budget.filter(|_| self.is_rescued || self.policy.bound() == Bound::Tokens),
+            budget: self.budget.filter(|_| self.is_rescued || self.policy.bound() == Bound::Tokens),
             economy: &self.config.economy,
             marker: self.marker,
             thinking: self.config.thinking,

@@ -344,6 +344,11 @@ fn transcript_is_enough(window: &Window, config: &WindowConfig, messages: &[Arc<
 /// Under any settings the recorded view comes back; under the same ones the next decisions are the same, too.
 fn recorded_decisions_hold(window: &Window, config: &WindowConfig) {
     let records: Vec<String> = window.records_since(0).map(|record| serde_json::to_string(&record).unwrap()).collect();
+    for count in 0..=records.len().min(40) {
+        let rest = window.records_since(count).map(|record| serde_json::to_string(&record).unwrap());
+        let rest: Vec<String> = rest.take(3).collect();
+        assert_eq!(rest, records[count..(count + 3).min(records.len())], "law 13: records from {count} on");
+    }
     let opened = |config: WindowConfig| {
         Window::open(config, records.iter().map(|line| serde_json::from_str(line).unwrap())).unwrap()
     };
