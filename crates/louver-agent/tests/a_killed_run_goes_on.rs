@@ -166,7 +166,7 @@ async fn a_run_with_summaries_goes_on_from_every_line_too() {
     let config = ExecutorConfig { state_file: Some(path.clone()), ..ExecutorConfig::new(condensing(&world)) };
     Executor::new(world.provider.clone(), world.tools.clone(), config).run("Go.").await.unwrap();
     let whole = std::fs::read_to_string(&path).unwrap();
-    assert!(whole.contains("{\"summary\""), "a summary is in it: {whole}");
+    assert!(whole.contains("{\"answered\""), "a summary is in it: {whole}");
     let unfinished = whole.lines().take_while(|line| !line.contains("All done."));
     for lines in 1..=unfinished.count() {
         std::fs::write(&path, cut(&whole, lines, "")).unwrap();
@@ -187,13 +187,13 @@ async fn a_state_file_of_another_format_is_refused() {
     let world = World::new(Api::Chat, Scenario::new("x").turn(Turn::calls([read("a")]))).await;
     let executor = Executor::new(world.provider.clone(), world.tools.clone(), ExecutorConfig::new(world.options()));
     for text in
-        ["", "hello\n", "{\"louver\":{\"version\":1,\"format\":\"anthropic\",\"task_id\":\"\",\"task\":\"\"}}\n"]
+        ["", "hello\n", "{\"louver\":{\"version\":2,\"format\":\"anthropic\",\"task_id\":\"\",\"task\":\"\"}}\n"]
     {
         std::fs::write(&path, text).unwrap();
         assert!(executor.resume(&path).await.is_err(), "{text}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "and left as it is");
     }
-    let corrupt = "{\"louver\":{\"version\":1,\"format\":\"openai-chat\",\"task_id\":\"\",\"task\":\"\"}}\nnonsense\n\"fitted\"\n";
+    let corrupt = "{\"louver\":{\"version\":2,\"format\":\"openai-chat\",\"task_id\":\"\",\"task\":\"\"}}\nnonsense\n\"fitted\"\n";
     std::fs::write(&path, corrupt).unwrap();
     let error = executor.resume(&path).await.unwrap_err();
     assert!(error.to_string().starts_with("line 2 of the state file"), "{error}");

@@ -44,7 +44,7 @@ async fn a_model_whose_open_turn_must_start_with_thinking_gets_it() {
 }
 
 #[tokio::test]
-async fn a_model_that_thinks_once_a_turn_goes_on_without_when_that_has_left() {
+async fn a_model_that_thinks_once_a_turn_keeps_what_it_thought_until_the_turn_is_over() {
     let step =
         |n: usize| Turn::calls([read(&format!("src/{n}.rs"))]).saying(format!("Step {n} follows from the plan."));
     let first = step(0).thinking("Everything is to be read.");
@@ -64,7 +64,7 @@ async fn a_model_that_thinks_once_a_turn_goes_on_without_when_that_has_left() {
         assert_eq!(result.stop, Stop::Completed, "{:?}", result.error);
         assert_eq!(world.refused(), 0);
         let warnings = world.lines().iter().filter(|line| line.starts_with("thinking is off")).count();
-        assert_eq!(warnings, 1, "{:?}", world.lines());
+        assert_eq!(warnings, 0, "the answer that opens the turn stays: {:?}", world.lines());
     }
 }
 

@@ -57,7 +57,7 @@ fn spoken(pins: &Pins, len: usize) -> String {
         words.push(format!("last {}", len - pins.tail_start));
     }
     if pins.recent_start < len {
-        words.push(format!("as long as they fit the last {}", len - pins.recent_start));
+        words.push(format!("recent {}", len - pins.recent_start));
     }
     if words.is_empty() { "none".to_owned() } else { words.join(", ") }
 }
