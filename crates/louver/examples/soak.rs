@@ -37,6 +37,8 @@ use std::time::{Duration, Instant};
 
 /// How many tuples share a history: drawing and reading one costs about as much as living through it.
 const TUPLES_PER_HISTORY: usize = 8;
+/// How many smaller cases are tried once one has failed.
+const SHRINKS: usize = 3_000;
 /// How often progress is printed.
 const PROGRESS: Duration = Duration::from_secs(10);
 
@@ -92,6 +94,9 @@ impl Options {
     }
 }
 
+/// A conversation in the words of a format.
+type History = (Format, Vec<Step>);
+
 /// What is drawn besides the history.
 #[derive(Clone, Debug)]
 struct Case {
@@ -108,7 +113,7 @@ fn cases(format: Format) -> impl Strategy<Value = Case> {
 }
 
 /// Half of the histories are Anthropic's, because the other formats bind no thinking.
-fn histories_of_a_format() -> impl Strategy<Value = (Format, Vec<Step>)> {
+fn histories_of_a_format() -> impl Strategy<Value = History> {
     let formats = proptest::prop_oneof![
         3 => Just(FORMATS[0]),
         1 => Just(FORMATS[1]),
@@ -170,26 +175,28 @@ impl Soak {
             if options.limit.is_some_and(|limit| self.start.elapsed() >= limit) {
                 break;
             }
-            let (format, steps) = drawn(&histories_of_a_format(), &mut self.runner);
-            self.live(format, &steps, options)?;
+            let history = tree(&histories_of_a_format(), &mut self.runner);
+            self.live(history, options)?;
             self.print_progress();
         }
         Ok(())
     }
 
     /// Lives through one history in several ways.
-    fn live(&mut self, format: Format, steps: &[Step], options: &Options) -> Result<(), String> {
-        let messages = render(format, steps);
-        let history = hash_of(&(format, steps));
-        self.tally.histories.insert(history);
+    fn live(&mut self, mut history: impl ValueTree<Value = History>, options: &Options) -> Result<(), String> {
+        let (format, steps) = history.current();
+        let messages = render(format, &steps);
+        let key = hash_of(&(format, &steps));
+        self.tally.histories.insert(key);
         let cases = cases(format);
         let missing = options.tuples.saturating_sub(self.tally.distinct.len());
         for _ in 0..missing.min(TUPLES_PER_HISTORY) {
-            let case = drawn(&cases, &mut self.runner);
-            let is_new = self.tally.distinct.insert(hash_of(&(history, &case)));
-            if is_new {
-                let failed = lived(format, &messages, &case)
-                    .map_err(|law| format!("FAILED, seed {}: {law}\n{format} {steps:#?}\n{case:#?}", options.seed))?;
+            let mut drawn = tree(&cases, &mut self.runner);
+            let case = drawn.current();
+            if self.tally.distinct.insert(hash_of(&(key, &case))) {
+                let Ok(failed) = lived(format, &messages, &case) else {
+                    return Err(format!("FAILED, seed {}: {}", options.seed, smallest(&mut history, &mut drawn)));
+                };
                 self.tally.bound += usize::from(case.thinking != ThinkingBinding::None);
                 self.tally.failing += usize::from(failed > 0);
             }
@@ -219,8 +226,43 @@ fn lived(format: Format, messages: &[Arc<Message>], case: &Case) -> Result<usize
     })
 }
 
-fn drawn<S: Strategy>(strategy: &S, runner: &mut TestRunner) -> S::Value {
-    strategy.new_tree(runner).expect("no strategy here rejects anything").current()
+/// The smallest case like this one that fails, in words.
+fn smallest(history: &mut impl ValueTree<Value = History>, case: &mut impl ValueTree<Value = Case>) -> String {
+    let law = |(format, steps): &History, case: &Case| lived(*format, &render(*format, steps), case).err();
+    let drawn = case.current();
+    let (format, steps) = shrunk(history, |history| {
+        // A binding that another format does not have would be another failure.
+        bindings(history.0).contains(&drawn.thinking) && law(history, &drawn).is_some()
+    });
+    let history = (format, steps);
+    let case = shrunk(case, |case| bindings(format).contains(&case.thinking) && law(&history, case).is_some());
+    format!("{}\n{history:#?}\n{case:#?}", law(&history, &case).unwrap_or_default())
+}
+
+/// Simplifies as long as it still fails.
+fn shrunk<T: ValueTree>(tree: &mut T, fails: impl Fn(&T::Value) -> bool) -> T::Value
+where
+    T::Value: Clone,
+{
+    let mut smallest = tree.current();
+    let mut has_moved = tree.simplify();
+    for _ in 0..SHRINKS {
+        if !has_moved {
+            break;
+        }
+        let candidate = tree.current();
+        has_moved = if fails(&candidate) {
+            smallest = candidate;
+            tree.simplify()
+        } else {
+            tree.complicate()
+        };
+    }
+    smallest
+}
+
+fn tree<S: Strategy>(strategy: &S, runner: &mut TestRunner) -> S::Tree {
+    strategy.new_tree(runner).expect("no strategy here rejects anything")
 }
 
 fn hash_of(value: &impl Debug) -> u64 {
