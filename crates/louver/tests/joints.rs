@@ -643,6 +643,31 @@ fn nothing_of_ours_stands_before_a_compaction_where_the_model_does_not_see_it() 
     }
 }
 
+#[test]
+#[ignore = "legal in, refused out under the ladder: its ledger or a later answer opens the turn"]
+fn the_answer_that_opens_an_unfinished_turn_stays_behind_a_compaction() {
+    let mut messages = vec![
+        json!({ "role": "user", "content": "Fix the test." }),
+        json!({ "role": "assistant", "content": [{ "type": "compaction", "content": "So far.", "signature": "s" }] }),
+        json!({ "role": "assistant", "content": [thought(), tool_use(0)] }),
+        tool_result(0),
+    ];
+    for number in 1..12 {
+        messages.push(json!({ "role": "assistant", "content": [tool_use(number)] }));
+        messages.push(tool_result(number));
+    }
+    let thinking = json!({ "type": "enabled", "budget_tokens": 1_024 });
+    let body = json!({ "model": "claude-sonnet-4-5", "max_tokens": 2_000, "thinking": thinking, "messages": messages });
+    let body = Body::parse(&body.to_string(), None).unwrap();
+    assert_eq!(check(&body), []);
+    for policy in eager_policies() {
+        let name = policy.name().to_owned();
+        let config = WindowConfig { thinking: ThinkingBinding::OpenTurn, ..config(Format::Anthropic, policy, 1_200) };
+        let trimmed = trim(&body, config).unwrap();
+        assert_eq!(check(&Body::parse(&trimmed.json, None).unwrap()), [], "{name}");
+    }
+}
+
 // Item 15.
 
 /// What Codex sends: its tools, four developer messages, its environment, the task.
