@@ -9,10 +9,28 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     User(usize),
+    /// With an entry of the system right behind it, where the format has such entries.
+    UserAndSystem(usize),
     Assistant(usize),
-    Calls { thinking: bool, calls: Vec<Call>, is_split: bool },
+    /// The model thought and said nothing, where the format can tell.
+    Thought(Thinking),
+    Calls {
+        thinking: Thinking,
+        calls: Vec<Call>,
+        is_split: bool,
+    },
+    /// The provider's own summary of everything before it, where the format has one.
+    Compaction,
     Orphan,
     System,
+}
+
+/// Whether the model thought before it acted, and whether one may read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Thinking {
+    None,
+    Readable,
+    Redacted,
 }
 
 /// A tool call and the size of its answer; no size means that it was never answered.
@@ -28,17 +46,35 @@ pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
         3 => prop::collection::vec(tidy_step(), 0..24),
         1 => prop::collection::vec(any_step(), 0..24),
     ]
-    .prop_map(|mut steps| {
+    .prop_flat_map(|mut steps| {
         steps.insert(0, Step::User(40));
+        // A provider puts its summary in front of the history, or where it ran.
+        let place = prop_oneof![1 => Just(0), 4 => 1..=steps.len()];
+        (Just(steps), prop::option::weighted(0.15, place))
+    })
+    .prop_map(|(mut steps, compaction)| {
+        if let Some(place) = compaction {
+            steps.insert(place, Step::Compaction);
+        }
         steps
     })
 }
 
+fn thinking() -> impl Strategy<Value = Thinking> {
+    prop_oneof![3 => Just(Thinking::None), 3 => Just(Thinking::Readable), 1 => Just(Thinking::Redacted)]
+}
+
+fn thought() -> impl Strategy<Value = Step> {
+    prop_oneof![2 => Just(Thinking::Readable), 1 => Just(Thinking::Redacted)].prop_map(Step::Thought)
+}
+
 fn tidy_step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        2 => (1..400usize).prop_map(Step::User),
-        1 => (1..400usize).prop_map(Step::Assistant),
-        4 => (any::<bool>(), prop::collection::vec(call(true), 1..4), any::<bool>()).prop_map(|(thinking, mut calls, is_split)| {
+        4 => (1..400usize).prop_map(Step::User),
+        2 => (1..400usize).prop_map(Step::UserAndSystem),
+        2 => (1..400usize).prop_map(Step::Assistant),
+        1 => thought(),
+        8 => (thinking(), prop::collection::vec(call(true), 1..4), any::<bool>()).prop_map(|(thinking, mut calls, is_split)| {
             // Providers give parallel calls distinct ids, though ids come again later.
             calls.sort_by_key(|call| call.id);
             calls.dedup_by_key(|call| call.id);
@@ -51,8 +87,10 @@ fn any_step() -> impl Strategy<Value = Step> {
     prop_oneof![
         2 => (0..400usize).prop_map(Step::User),
         2 => (0..400usize).prop_map(Step::Assistant),
-        4 => (any::<bool>(), prop::collection::vec(call(false), 1..4), any::<bool>())
+        4 => (thinking(), prop::collection::vec(call(false), 1..4), any::<bool>())
             .prop_map(|(thinking, calls, is_split)| Step::Calls { thinking, calls, is_split }),
+        1 => thought(),
+        1 => Just(Step::Compaction),
         1 => Just(Step::Orphan),
         1 => Just(Step::System),
     ]
@@ -83,17 +121,45 @@ fn id(call: &Call) -> String {
     format!("call_{}", call.id)
 }
 
+/// What a format says in place of a step that it has no words for.
+fn stand_in(step: &Step) -> Step {
+    match step {
+        Step::UserAndSystem(length) => Step::User(*length),
+        Step::Thought(_) | Step::Compaction => Step::Assistant(20),
+        other => other.clone(),
+    }
+}
+
+fn anthropic_thinking(thinking: Thinking) -> Option<Value> {
+    match thinking {
+        Thinking::None => None,
+        Thinking::Readable => Some(json!({ "type": "thinking", "thinking": "Hm.", "signature": "c2ln" })),
+        Thinking::Redacted => Some(json!({ "type": "redacted_thinking", "data": "cmVkYWN0ZWQ=" })),
+    }
+}
+
 fn anthropic(number: usize, step: &Step) -> Vec<Value> {
     let text = |length| json!([{ "type": "text", "text": words(number, length) }]);
+    let user = |length| json!({ "role": "user", "content": words(number, length) });
     match step {
-        Step::User(length) => vec![json!({ "role": "user", "content": words(number, *length) })],
+        Step::User(length) => vec![user(*length)],
+        Step::UserAndSystem(length) => {
+            vec![user(*length), json!({ "role": "system", "content": "A file was changed." })]
+        }
+        Step::Thought(thinking) => {
+            vec![json!({ "role": "assistant", "content": Vec::from_iter(anthropic_thinking(*thinking)) })]
+        }
+        Step::Compaction => {
+            let block = json!({ "type": "compaction", "content": "So far, so good.", "signature": "c2ln" });
+            vec![json!({ "role": "assistant", "content": [block] })]
+        }
         Step::Assistant(length) => vec![json!({ "role": "assistant", "content": text(*length) })],
         Step::System => vec![json!({ "role": "system", "content": text(9) })],
         Step::Orphan => {
             vec![json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "x", "content": "?" }] })]
         }
         Step::Calls { thinking, calls, is_split } => {
-            let thought = thinking.then(|| json!({ "type": "thinking", "thinking": "Hm.", "signature": "c2ln" }));
+            let thought = anthropic_thinking(*thinking);
             let uses = calls
                 .iter()
                 .map(|call| json!({ "type": "tool_use", "id": id(call), "name": "read", "input": { "path": "a.rs" } }));
@@ -130,6 +196,7 @@ fn openai_chat(number: usize, step: &Step) -> Vec<Value> {
                 .chain(results)
                 .collect()
         }
+        other => openai_chat(number, &stand_in(other)),
     }
 }
 
@@ -142,8 +209,8 @@ fn openai_responses(number: usize, step: &Step) -> Vec<Value> {
         Step::System => vec![json!({ "role": "developer", "content": "Be brief." })],
         Step::Orphan => vec![json!({ "type": "function_call_output", "call_id": "x", "output": "?" })],
         Step::Calls { thinking, calls, is_split } => {
-            let reasoning =
-                thinking.then(|| json!({ "type": "reasoning", "id": format!("rs_{number}"), "summary": [] }));
+            let reasoning = (*thinking != Thinking::None)
+                .then(|| json!({ "type": "reasoning", "id": format!("rs_{number}"), "summary": [] }));
             let call_item = |call: &Call| json!({ "type": "function_call", "call_id": id(call), "name": "read", "arguments": "{}" });
             let output = |(call, size): (&Call, usize)| json!({ "type": "function_call_output", "call_id": id(call), "output": words(number, size) });
             let mut items: Vec<Value> = reasoning.into_iter().collect();
@@ -158,6 +225,10 @@ fn openai_responses(number: usize, step: &Step) -> Vec<Value> {
             }
             items
         }
+        Step::Compaction => {
+            vec![json!({ "type": "compaction", "id": format!("cmp_{number}"), "encrypted_content": "ZW5j" })]
+        }
+        other => openai_responses(number, &stand_in(other)),
     }
 }
 
@@ -182,5 +253,6 @@ fn gemini(number: usize, step: &Step) -> Vec<Value> {
             let answer = (!results.is_empty()).then(|| json!({ "role": "user", "parts": results }));
             std::iter::once(json!({ "role": "model", "parts": made })).chain(answer).collect()
         }
+        other => gemini(number, &stand_in(other)),
     }
 }
