@@ -39,12 +39,24 @@ impl Landmarks {
         }
         if shape.is_from_model() {
             self.first_answer.get_or_insert(index);
-            if !std::mem::replace(&mut self.has_answer, true) {
+            let is_compaction_alone = shape.parts.iter().all(|part| part.kind == PartKind::Compaction);
+            if !is_compaction_alone && !std::mem::replace(&mut self.has_answer, true) {
                 self.thinking_opener = shape.has(PartKind::Thinking).then_some(index);
             }
         } else if shape.role == Role::User && !shape.has(PartKind::ToolResult) {
             (self.prompt, self.thinking_opener, self.has_answer) = (Some(index), None, false);
         }
+    }
+
+    /// Whether a seam before `next` lies inside an unfinished turn that has to begin with thinking: a message of the
+    /// user there would begin another turn, which does not.
+    pub(crate) fn is_inside_turn(&self, next: usize, thinking: ThinkingBinding) -> bool {
+        thinking == ThinkingBinding::OpenTurn && self.thinking_opener.is_some_and(|opener| next > opener)
+    }
+
+    /// Where what the model sees begins: what stands before a provider's compaction it does not.
+    pub(crate) fn seen_from(&self) -> usize {
+        self.compaction.map_or(0, |compaction| compaction + 1)
     }
 
     /// Whether a unit may leave under no policy: instructions, a provider's compaction, and, where the model wants the

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking and says what it skips")]
 
 mod corpus;
+#[allow(dead_code, reason = "each test uses a part of the laws")]
 mod laws;
 
 use laws::{Script, hold, policies};

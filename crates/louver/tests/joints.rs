@@ -625,7 +625,6 @@ fn a_history_may_begin_with_a_providers_compaction() {
 }
 
 #[test]
-#[ignore = "the ledger stands before a compaction that opens the history or follows the head"]
 fn nothing_of_ours_stands_before_a_compaction_where_the_model_does_not_see_it() {
     for format in [Format::Anthropic, Format::OpenAiResponses] {
         for policy in eager_policies() {
@@ -644,7 +643,6 @@ fn nothing_of_ours_stands_before_a_compaction_where_the_model_does_not_see_it() 
 }
 
 #[test]
-#[ignore = "legal in, refused out under the ladder: its ledger or a later answer opens the turn"]
 fn the_answer_that_opens_an_unfinished_turn_stays_behind_a_compaction() {
     let mut messages = vec![
         json!({ "role": "user", "content": "Fix the test." }),

@@ -194,7 +194,7 @@ fn totals(text: &mut String, survey: &Survey) {
     line(
         text,
         &format!(
-            "\n{PIN}◆{PIN:#} always kept by `{}` ({})   {FAINT}┌ └{FAINT:#} one unit: kept or left out together",
+            "\n{PIN}◆{PIN:#} kept by `{}` ({})   {FAINT}┌ └{FAINT:#} one unit: kept or left out together",
             survey.policy, survey.pinned
         ),
     );

@@ -6,7 +6,7 @@ use crate::edit::{Change, Edit};
 use crate::plan::{Largest, LedgerChange, Overflow, Pins, Plan};
 use crate::tokens::Millitokens;
 use crate::unit::Unit;
-use crate::view::{SyntheticKind, bridges};
+use crate::view::{Synthetic, SyntheticKind, bridges};
 use crate::wire::{Format, Message, PartKind, Role, Shape};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -152,6 +152,12 @@ impl<'a> PlanBuilder<'a> {
 
     fn drop(&mut self, unit: &Unit) -> usize {
         self.change_from(unit.range.start);
+        let seen_at = self.input.landmarks.compaction.unwrap_or(0);
+        let is_unseen = |ours: &Synthetic| ours.kind.is_account() && ours.before <= seen_at;
+        if seen_at > 0 && self.input.synthetics.iter().any(is_unseen) {
+            // It moves to where the model sees it.
+            self.change_from(self.head_end());
+        }
         let amount = unit.range.clone().map(|index| self.amount(index)).sum();
         self.total = self.total.saturating_sub(amount);
         self.plan.edits.retain(|edit| !unit.range.contains(&edit.index));
@@ -273,6 +279,7 @@ impl<'a> PlanBuilder<'a> {
     fn head_end(&self) -> usize {
         let has_account = self.input.synthetics.iter().any(|ours| ours.kind.is_account());
         let head_end = if has_account { self.input.head_end } else { self.plan.head_end.max(self.input.head_end) };
+        let head_end = head_end.max(self.input.landmarks.seen_from());
         let position = self.left.partition_point(|left| left.unit.range.start < head_end);
         position.checked_sub(1).map_or(0, |last| self.left[last].unit.range.end).max(head_end)
     }
@@ -356,14 +363,17 @@ impl<'a> PlanBuilder<'a> {
         for (position, left) in self.left.iter().enumerate() {
             let start = left.unit.range.start;
             let account = account.as_ref().filter(|_| position == account_position);
-            if account.is_some() || before.map_or(0, |before| before + 1) != start {
+            if self.input.landmarks.is_inside_turn(start, self.input.thinking) {
+                // Nothing of the user's may stand there.
+            } else if account.is_some() || before.map_or(0, |before| before + 1) != start {
                 let shape_before = before.map(|index| self.input.shape(index));
                 let roles = bridges(format.wire(), shape_before, account, Some(self.input.shape(start)));
                 count += roles.into_iter().flatten().count();
             }
             before = Some(left.unit.range.end - 1);
         }
-        if account_position == self.left.len() {
+        let is_inside_turn = self.input.landmarks.is_inside_turn(self.input.log_len(), self.input.thinking);
+        if account_position == self.left.len() && !is_inside_turn {
             let shape_before = before.map(|index| self.input.shape(index));
             let roles = bridges(format.wire(), shape_before, account.as_ref(), None);
             count += roles.into_iter().flatten().count();

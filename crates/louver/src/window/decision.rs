@@ -121,15 +121,19 @@ impl Window {
         let gone = Gone::of(self, evict);
         // An account that stands does not move: that would be a change for nothing.
         let has_account = self.synthetics.iter().any(|ours| ours.kind.is_account());
-        let head_end = gone.end_of_head(if has_account { self.head_end } else { head_end });
+        let head_end = if has_account { self.head_end } else { head_end };
+        let head_end = gone.end_of_head(head_end.max(self.landmarks.seen_from()));
         let are_accounts_new = !accounts.is_unchanged();
         let keeps_synthetics = gone.is_empty() && !are_accounts_new;
         let synthetics = (!keeps_synthetics).then(|| self.synthetics_after(&gone, head_end, accounts));
         let account_place = gone.next_behind(head_end);
+        let seen_at = self.landmarks.compaction.unwrap_or(0);
+        let is_unseen = |ours: &Synthetic| ours.kind.is_account() && ours.before <= seen_at;
+        let is_moved = !gone.is_empty() && seen_at > 0 && self.synthetics.iter().any(is_unseen);
         let change_start = [
             gone.ranges.first().map(|range| range.start),
             edits.iter().map(|edit| edit.index + 1).min(),
-            are_accounts_new.then_some(account_place),
+            (are_accounts_new || is_moved).then_some(account_place),
         ];
         let change_start = change_start.into_iter().flatten().min().unwrap_or(usize::MAX);
         let edited = self.edited_after(&gone, edits, change_start);
@@ -220,7 +224,8 @@ impl Window {
     /// What has to stand on either side of the seam before log index `next`.
     pub(super) fn bridge(&self, last: Option<usize>, account: Option<&Synthetic>, next: usize) -> Vec<Synthetic> {
         let is_seam = last.map_or(0, |last| last + 1) != next;
-        if account.is_none() && !is_seam {
+        let is_inside_turn = self.landmarks.is_inside_turn(next, self.config.thinking);
+        if is_inside_turn || (account.is_none() && !is_seam) {
             return Vec::new();
         }
         let shape = |index: usize| self.entries.get(index).map(|entry| entry.current().shape());

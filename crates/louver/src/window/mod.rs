@@ -283,6 +283,9 @@ impl Window {
             }
             entry.amount = Millitokens::ZERO;
         }
+        for thinking in self.bound_thinking.iter_mut().filter(|thinking| thinking.index < compaction) {
+            thinking.stripped = Millitokens::ZERO;
+        }
         let gone = self.sums[compaction];
         self.sums.iter_mut().for_each(|sum| *sum = sum.saturating_sub(gone));
     }

@@ -6,7 +6,7 @@ mod binding;
 mod script;
 
 pub(crate) use binding::Binding;
-#[allow(unused_imports, reason = "a test over real conversations draws no scripts")]
+#[allow(unused_imports, reason = "each test uses a part of the laws")]
 pub(crate) use script::{Script, scripts};
 
 use louver::budget::Budget;
@@ -275,7 +275,11 @@ pub(crate) fn floor_is_named(overflow: &Overflow, seen: &Observed, config: &Wind
             || (*unit).clone().any(|index| seen.held.contains(&index))
     };
     let floor: Vec<usize> = units.iter().filter(must_stay).cloned().flatten().collect();
-    let sizes = floor.iter().map(|index| (seen.calibrated(count_message(&*config.counter, &seen.log[*index])), *index));
+    // What a provider's compaction stands for is not seen by the model, so it costs nothing.
+    let seen_from = seen.log.iter().rposition(|message| message.shape().has(PartKind::Compaction)).unwrap_or(0);
+    let size = |index: usize| count_message(&*config.counter, &seen.log[index]);
+    let seen_size = |index: usize| if index < seen_from { Millitokens::ZERO } else { size(index) };
+    let sizes = floor.iter().map(|index| (seen.calibrated(seen_size(*index)), *index));
     let overhead = seen.calibrated(config.overhead);
     // Each is rounded up here, and a marker may stand in every gap.
     let most =

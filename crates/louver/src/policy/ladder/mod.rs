@@ -229,6 +229,9 @@ impl Ladder {
             cut = state.clone();
             cut.take_cut(input, &plan.evict, marks);
         }
+        if plan.evict.is_empty() {
+            cut.take_uncut(input, Some(trigger));
+        }
         plan.condense = (self.config.summarize_on_trim && !plan.evict.is_empty()).then(|| plan.evict.clone());
         *state = cut;
         Ok(Some(plan))
