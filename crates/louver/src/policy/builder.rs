@@ -352,33 +352,61 @@ impl<'a> PlanBuilder<'a> {
         indices
     }
 
-    /// What has to stand between neighbours, and before an account of what left. O(units).
+    /// What has to stand between neighbours, and before an account of what left: what stands there now where the plan
+    /// touches nothing, else what the format wants. O(units).
     fn markers(&self) -> Millitokens {
-        let head_end = self.head_end();
-        let format = self.input.format;
+        let is_marker = |ours: &&Synthetic| !ours.kind.is_account();
+        let standing = || self.input.synthetics.iter().filter(is_marker);
+        let keeps_accounts = self.plan.ledger == LedgerChange::Keep && !self.plan.drops_summary;
+        if self.plan.evict.is_empty() && keeps_accounts {
+            return standing().map(|ours| ours.amount).sum();
+        }
+        let evicted = self.evicted();
+        let is_touched = |gap: &Range<usize>| {
+            let following = evicted.partition_point(|range| range.end <= gap.start);
+            evicted.get(following).is_some_and(|range| range.start < gap.end)
+        };
         let account = self.account_shape();
+        let head_end = self.head_end();
         let account_position = self.left.partition_point(|left| left.unit.range.end <= head_end);
-        let mut count = 0;
+        let ends = self.left.iter().map(|left| left.unit.range.start).chain([self.input.log_len()]);
         let mut before: Option<usize> = None;
-        for (position, left) in self.left.iter().enumerate() {
-            let start = left.unit.range.start;
+        let mut total = Millitokens::ZERO;
+        for (position, start) in ends.enumerate() {
+            let gap = before.map_or(0, |before| before + 1)..start;
             let account = account.as_ref().filter(|_| position == account_position);
-            if self.input.landmarks.is_inside_turn(start, self.input.thinking) {
-                // Nothing of the user's may stand there.
-            } else if account.is_some() || before.map_or(0, |before| before + 1) != start {
-                let shape_before = before.map(|index| self.input.shape(index));
-                let roles = bridges(format.wire(), shape_before, account, Some(self.input.shape(start)));
-                count += roles.into_iter().flatten().count();
-            }
-            before = Some(left.unit.range.end - 1);
+            let had_account = self
+                .input
+                .synthetics
+                .iter()
+                .any(|ours| ours.kind.is_account() && (gap.start..=start).contains(&ours.before));
+            total += match account.is_some() || had_account || is_touched(&gap) {
+                true => self.bridge_amount(before, account, start, &gap),
+                false => {
+                    standing().filter(|ours| (gap.start..=start).contains(&ours.before)).map(|ours| ours.amount).sum()
+                }
+            };
+            before = self.left.get(position).map(|left| left.unit.range.end - 1);
         }
-        let is_inside_turn = self.input.landmarks.is_inside_turn(self.input.log_len(), self.input.thinking);
-        if account_position == self.left.len() && !is_inside_turn {
-            let shape_before = before.map(|index| self.input.shape(index));
-            let roles = bridges(format.wire(), shape_before, account.as_ref(), None);
-            count += roles.into_iter().flatten().count();
+        total
+    }
+
+    /// What the format wants at a seam.
+    fn bridge_amount(
+        &self,
+        before: Option<usize>,
+        account: Option<&Shape>,
+        start: usize,
+        gap: &Range<usize>,
+    ) -> Millitokens {
+        let is_inside_turn = self.input.landmarks.is_inside_turn(start, self.input.thinking);
+        if is_inside_turn || (account.is_none() && gap.is_empty()) {
+            return Millitokens::ZERO;
         }
-        std::iter::repeat_n(self.input.marker, count).sum()
+        let shape_before = before.map(|index| self.input.shape(index));
+        let shape_after = (start < self.input.log_len()).then(|| self.input.shape(start));
+        let roles = bridges(self.input.format.wire(), shape_before, account, shape_after);
+        roles.into_iter().flatten().map(|_| self.input.marker).sum()
     }
 
     /// What would stand behind the head for what has left.
