@@ -52,7 +52,9 @@ impl Window {
     /// A message that arrives behind others that have left may not stand beside what is left before it.
     pub(super) fn bridge_arrival(&mut self, index: usize) {
         let is_seam = index.checked_sub(1).is_some_and(|before| self.entries[before].is_evicted);
-        if !is_seam || self.entries[index].is_evicted || self.is_reliving {
+        // Thinking that is bound to what the model was sent stands as it was written.
+        let is_bound = self.bound_thinking.last().is_some_and(|thinking| thinking.index == index);
+        if !is_seam || is_bound || self.entries[index].is_evicted || self.is_reliving {
             return;
         }
         let last = self.units.iter().rev().nth(1).map(|unit| unit.range.end - 1);
