@@ -30,7 +30,7 @@ pub(crate) struct Prepared<'a> {
     pub(crate) law: Law,
     pub(crate) clock: Clock,
     units: Vec<Range<usize>>,
-    retrieval: Option<Retrieval<'a>>,
+    retrieval: Retrieval<'a>,
 }
 
 /// When each request was made, and before which the cache turned cold in any case.
@@ -72,7 +72,7 @@ impl<'a> Prepared<'a> {
             leading_system,
             references,
             units,
-            retrieval: None,
+            retrieval: Retrieval::of(&conversation.messages),
         }
     }
 
@@ -140,11 +140,9 @@ impl<'a> Prepared<'a> {
         problem.best(floor_tokens)
     }
 
-    /// The identifiers that a search brings back from what was left out. The conversation is read when it is first
-    /// searched.
+    /// The identifiers that a search brings back from what was left out.
     pub(crate) fn retrieve(&mut self, query: &str, is_left_out: impl Fn(usize) -> bool) -> Vec<u32> {
-        let retrieval = self.retrieval.get_or_insert_with(|| Retrieval::of(&self.conversation.messages));
-        retrieval.identifiers(query, is_left_out, &mut self.contents.numbering)
+        self.retrieval.identifiers(query, is_left_out, &mut self.contents.numbering)
     }
 }
 

@@ -63,18 +63,6 @@ impl Numbering {
         found
     }
 
-    /// How many identifiers are known.
-    #[must_use]
-    pub fn identifier_count(&self) -> usize {
-        self.identifiers.len()
-    }
-
-    /// How many lines are known.
-    #[must_use]
-    pub fn line_count(&self) -> usize {
-        self.line_bytes.len()
-    }
-
     /// The bytes of a line.
     #[must_use]
     pub fn line_bytes(&self, line: u32) -> u64 {

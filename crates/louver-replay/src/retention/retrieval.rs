@@ -36,11 +36,10 @@ pub struct Retrieval<'a> {
 }
 
 impl<'a> Retrieval<'a> {
-    /// Reads a whole conversation. O(its bytes).
+    /// Nothing is read before it is searched.
     #[must_use]
     pub fn of(messages: &'a [Arc<Message>]) -> Self {
-        let index = messages.iter().map(|message| &**message).collect();
-        Self { messages, index, identifiers: HashMap::new() }
+        Self { messages, index: SearchIndex::default(), identifiers: HashMap::new() }
     }
 
     /// The identifiers in the best hits among the messages that were left out, ascending.
@@ -50,6 +49,7 @@ impl<'a> Retrieval<'a> {
         is_left_out: impl Fn(usize) -> bool,
         numbering: &mut Numbering,
     ) -> Vec<u32> {
+        self.read_up_to((0..self.messages.len()).rfind(|message| is_left_out(*message)));
         let found = self.index.among(is_left_out).search(query, HITS);
         let mut all = Vec::new();
         for hit in found.hits {
@@ -59,6 +59,13 @@ impl<'a> Retrieval<'a> {
         all.sort_unstable();
         all.dedup();
         all
+    }
+
+    /// What nobody left out cannot be found, so what comes after the last that was need not be read yet.
+    fn read_up_to(&mut self, last: Option<usize>) {
+        let end = last.map_or(0, |last| last + 1);
+        let unread = self.messages.get(self.index.messages()..end).unwrap_or_default();
+        self.index.extend(unread.iter().map(|message| &**message));
     }
 }
 
