@@ -224,6 +224,7 @@ fn by_density<T: Copy + Ord>(mut weighed: Vec<(u64, T)>, most: usize) -> Vec<T> 
 }
 
 /// A name that stands in a line.
+#[derive(Clone, Copy)]
 struct Found<'n> {
     kind: NameKind,
     name: &'n str,

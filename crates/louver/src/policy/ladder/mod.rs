@@ -73,7 +73,7 @@ impl Policy for Ladder {
         let mut state = self.at_request(input, marks);
         let arrivals = self.shrunk_arrivals(input);
         match self.trigger(input, &state, marks, budget) {
-            Some(trigger) => match self.cut(input, &mut state, trigger, arrivals.clone(), budget)? {
+            Some(trigger) => match self.cut(input, &mut state, trigger, &arrivals, budget)? {
                 Some(plan) => Ok(Plan { memory: Memory::new(state), ..plan }),
                 None => Ok(uncut(input, state, arrivals, Some(trigger))),
             },
@@ -201,7 +201,7 @@ impl Ladder {
         input: &PolicyInput<'_>,
         state: &mut State,
         trigger: Trigger,
-        arrivals: Vec<Edit>,
+        arrivals: &[Edit],
         budget: Budget,
     ) -> Result<Option<Plan>, Overflow> {
         let is_over = input.is_over();
@@ -237,7 +237,7 @@ impl Ladder {
         Ok(Some(plan))
     }
 
-    fn builder<'a>(&self, input: &'a PolicyInput<'a>, trigger: Trigger, arrivals: Vec<Edit>) -> PlanBuilder<'a> {
+    fn builder<'a>(&self, input: &'a PolicyInput<'a>, trigger: Trigger, arrivals: &[Edit]) -> PlanBuilder<'a> {
         let pins = Pins { others: self.pinned(input), ..Pins::head(head_end(input)) };
         let mut builder = input.builder(&pins);
         for edits in arrivals.chunk_by(|a, b| a.index == b.index) {
