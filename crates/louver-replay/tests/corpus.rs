@@ -148,7 +148,8 @@ struct Reached {
 const REACHED: [Reached; 3] = [
     Reached {
         policy: "ladder-lean",
-        saving: 60.0,
+        // The head reaches to the model's first answer, so that no task is left out: 0.7 points.
+        saving: 59.0,
         of_bill: 80.0,
         dearest: -5.0,
         mention: 97.0,
