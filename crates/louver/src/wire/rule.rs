@@ -125,7 +125,7 @@ impl dyn Wire {
         violations
     }
 
-    /// The smallest set of changes after which [`check`](Self::check) is empty, in message order; as near to it as
+    /// The smallest set of changes after which `check` is empty, in message order; as near to it as
     /// they get where something cannot be mended.
     #[must_use]
     pub fn repair(&'static self, history: &History<'_>) -> Vec<Fix> {
