@@ -27,7 +27,7 @@
 //! let provider = AnthropicProvider::new(Connection::to(&sandbox.url()), ApiKey::sandbox())?;
 //!
 //! let mut options = ExecuteOptions::new("claude-sonnet-4-5");
-//! options.window.settings.messages.max_messages = 30;
+//! options.window.policy.messages_mut().expect("the message window is the default").max_messages = 30;
 //! let tools = ToolSet::default();
 //! let executor = Executor::new(Arc::new(provider), Arc::new(tools), ExecutorConfig::new(options));
 //! let summary = executor.run("Look around.").await?;
