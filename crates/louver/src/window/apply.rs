@@ -84,18 +84,12 @@ impl Window {
         self.memory = std::mem::take(&mut plan.memory);
         let job = plan.condense.take().and_then(|covered| self.ask_for_summary(covered));
         decision.job = job.as_ref().map(|job| JobRecord { id: job.id, covers: job.covers.clone() });
-        debug_assert!(
-            plan.expected.is_none_or(|expected| expected == self.sent_amount() + self.overhead + self.beyond_count),
-            "a plan of {} says that it costs {:?}, and it costs {:?}",
-            self.policy.name(),
-            plan.expected,
-            self.sent_amount() + self.overhead + self.beyond_count
-        );
         let is_idle = decision.evicted.is_empty() && decision.edited.is_empty() && decision.synthetics.is_none();
         let fit = Fit {
             trigger: plan.trigger.filter(|_| !is_idle || job.is_some()),
             tokens_before,
             tokens_after: self.tokens(),
+            tokens_expected: plan.expected.map(|amount| self.calibration.apply(amount).ceil_tokens()),
             evicted,
             edited: decision.edited.iter().map(|edited| edited.index).collect(),
             is_account_new: decision.synthetics.is_some(),

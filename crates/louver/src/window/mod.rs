@@ -105,6 +105,8 @@ pub struct Fit {
     pub tokens_before: u64,
     /// The same after.
     pub tokens_after: u64,
+    /// The same as the plan counted it beforehand, where it did.
+    pub tokens_expected: Option<u64>,
     /// Messages that left, as ranges of the log.
     pub evicted: Vec<Range<usize>>,
     /// Messages that were changed.

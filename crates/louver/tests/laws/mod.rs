@@ -136,6 +136,8 @@ impl<'c> Life<'c> {
                 Ok(fit) => {
                     fits(&now, self.config);
                     assert_eq!(fit.tokens_after, now.tokens, "law 6: the fit reports another size than the view has");
+                    let expected = fit.tokens_expected.unwrap_or(now.tokens);
+                    assert_eq!(expected, now.tokens, "law 6: the plan counted another size than the view has");
                     if let Some(before) = &self.before
                         && !fit.is_cut()
                         && !was_changed
