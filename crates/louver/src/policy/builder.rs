@@ -400,13 +400,14 @@ impl<'a> PlanBuilder<'a> {
         gap: &Range<usize>,
     ) -> Millitokens {
         let is_inside_turn = self.input.landmarks.is_inside_turn(start, self.input.thinking);
-        if is_inside_turn || (account.is_none() && gap.is_empty()) {
+        if account.is_none() && gap.is_empty() {
             return Millitokens::ZERO;
         }
         let shape_before = before.map(|index| self.input.shape(index));
         let shape_after = (start < self.input.log_len()).then(|| self.input.shape(start));
         let roles = bridges(self.input.format.wire(), shape_before, account, shape_after);
-        roles.into_iter().flatten().map(|_| self.input.marker).sum()
+        let roles = roles.into_iter().flatten().filter(|role| !is_inside_turn || *role != Role::User);
+        roles.map(|_| self.input.marker).sum()
     }
 
     /// What would stand behind the head for what has left.

@@ -225,7 +225,7 @@ impl Window {
     pub(super) fn bridge(&self, last: Option<usize>, account: Option<&Synthetic>, next: usize) -> Vec<Synthetic> {
         let is_seam = last.map_or(0, |last| last + 1) != next;
         let is_inside_turn = self.landmarks.is_inside_turn(next, self.config.thinking);
-        if is_inside_turn || (account.is_none() && !is_seam) {
+        if account.is_none() && !is_seam {
             return Vec::new();
         }
         let shape = |index: usize| self.entries.get(index).map(|entry| entry.current().shape());
@@ -233,7 +233,8 @@ impl Window {
         let roles = bridges(self.config.format.wire(), last.and_then(shape), account, shape(next));
         let kinds = [SyntheticKind::Opening, SyntheticKind::Marker];
         let ours = kinds.into_iter().zip(roles).filter_map(|(kind, role)| {
-            let message = Message::synthetic(self.config.format, role?, apply::MARKER).ok()?;
+            let role = role.filter(|role| !is_inside_turn || *role != Role::User)?;
+            let message = Message::synthetic(self.config.format, role, apply::MARKER).ok()?;
             Some(Synthetic { before: next, kind, message: Arc::new(message), amount: self.marker })
         });
         ours.collect()
