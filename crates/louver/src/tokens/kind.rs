@@ -133,33 +133,54 @@ struct Statistics {
 impl Statistics {
     fn of(window: &str) -> Self {
         let mut statistics = Self::default();
-        let mut previous = '\n';
-        for character in window.chars() {
-            match character {
-                '\n' => {
-                    statistics.lines += 1;
-                    statistics.blank += 1;
-                    statistics.colon_lines += u64::from(previous == ':');
-                }
-                _ if character.is_whitespace() => statistics.blank += 1,
-                _ => statistics.see(character),
+        let mut previous = b'\n';
+        let mut rest = window;
+        while !rest.is_empty() {
+            let ascii = rest.bytes().position(|byte| !byte.is_ascii()).unwrap_or(rest.len());
+            // A counter of eight bits holds what so many bytes add to it.
+            for bytes in rest.as_bytes()[..ascii].chunks(usize::from(u8::MAX)) {
+                statistics.see_ascii(bytes, &mut previous);
             }
-            previous = character;
+            rest = &rest[ascii..];
+            if let Some(character) = rest.chars().next() {
+                statistics.see(character);
+                previous = 0;
+                rest = &rest[character.len_utf8()..];
+            }
         }
         statistics
     }
 
+    /// Adds up the counters of all bytes at once.
+    fn see_ascii(&mut self, bytes: &[u8], previous: &mut u8) {
+        let mut sums = 0_u128;
+        for byte in bytes {
+            sums += COUNTERS[usize::from(*byte & 0x7f)];
+            self.colon_lines += u64::from((*byte == b'\n') & (*previous == b':'));
+            *previous = *byte;
+        }
+        let [visible, blank, lines, capitals, digits, hexadecimal, base64, quotes, json, code, block, ..] =
+            sums.to_le_bytes().map(u64::from);
+        self.visible += visible;
+        self.blank += blank;
+        self.lines += lines;
+        self.capitals += capitals;
+        self.digits += digits;
+        self.hexadecimal += hexadecimal;
+        self.base64 += base64;
+        self.quotes += quotes;
+        self.json_marks += json;
+        self.code_marks += code;
+        self.block_marks += block;
+    }
+
+    /// A character beyond ASCII.
     fn see(&mut self, character: char) {
+        if character.is_whitespace() {
+            self.blank += 1;
+            return;
+        }
         self.visible += 1;
-        self.capitals += u64::from(character.is_ascii_uppercase());
-        self.digits += u64::from(character.is_ascii_digit());
-        self.hexadecimal += u64::from(character.is_ascii_hexdigit());
-        let dense = character.is_ascii_alphanumeric() || matches!(character, '+' | '/' | '=');
-        self.base64 += u64::from(dense);
-        self.quotes += u64::from(character == '"');
-        self.json_marks += u64::from(matches!(character, '{' | '}' | '[' | ']' | ':' | ','));
-        self.code_marks += u64::from(is_code_mark(character));
-        self.block_marks += u64::from(matches!(character, '{' | '}' | ';'));
         self.cjk += u64::from(is_cjk(character));
         self.emoji += u64::from(is_emoji(character));
     }
@@ -189,33 +210,61 @@ impl Statistics {
     }
 }
 
-fn is_code_mark(character: char) -> bool {
+/// What each byte of ASCII adds to the counters, a counter being eight bits.
+const COUNTERS: [u128; 128] = {
+    let mut counters = [0; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        counters[byte] = counters_of(byte as u8);
+        byte += 1;
+    }
+    counters
+};
+
+const fn counters_of(byte: u8) -> u128 {
+    if matches!(byte, b' ' | b'\t'..=b'\r') {
+        return 1 << 8 | ((byte == b'\n') as u128) << 16;
+    }
+    let is_dense = byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    let is_json_mark = matches!(byte, b'{' | b'}' | b'[' | b']' | b':' | b',');
+    let is_block_mark = matches!(byte, b'{' | b'}' | b';');
+    1 | (byte.is_ascii_uppercase() as u128) << 24
+        | (byte.is_ascii_digit() as u128) << 32
+        | (byte.is_ascii_hexdigit() as u128) << 40
+        | (is_dense as u128) << 48
+        | ((byte == b'"') as u128) << 56
+        | (is_json_mark as u128) << 64
+        | (is_code_mark(byte) as u128) << 72
+        | (is_block_mark as u128) << 80
+}
+
+const fn is_code_mark(byte: u8) -> bool {
     matches!(
-        character,
-        '(' | ')'
-            | '{'
-            | '}'
-            | '['
-            | ']'
-            | '<'
-            | '>'
-            | ';'
-            | '='
-            | '_'
-            | '/'
-            | '\\'
-            | '|'
-            | '&'
-            | '#'
-            | '$'
-            | '@'
-            | '+'
-            | '*'
-            | '"'
-            | '`'
-            | '%'
-            | '^'
-            | '~'
+        byte,
+        b'(' | b')'
+            | b'{'
+            | b'}'
+            | b'['
+            | b']'
+            | b'<'
+            | b'>'
+            | b';'
+            | b'='
+            | b'_'
+            | b'/'
+            | b'\\'
+            | b'|'
+            | b'&'
+            | b'#'
+            | b'$'
+            | b'@'
+            | b'+'
+            | b'*'
+            | b'"'
+            | b'`'
+            | b'%'
+            | b'^'
+            | b'~'
     )
 }
 
@@ -271,6 +320,25 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn bytes_add_up_to_what_characters_do(text in "[ -~\\n\\té日🚀\u{2003}]{0,700}") {
+            let statistics = Statistics::of(&text);
+            let count = |of: fn(char) -> bool| text.chars().filter(|character| of(*character)).count() as u64;
+            prop_assert_eq!(statistics.visible, count(|c| !c.is_whitespace()));
+            prop_assert_eq!(statistics.blank, count(char::is_whitespace));
+            prop_assert_eq!(statistics.lines, count(|c| c == '\n'));
+            prop_assert_eq!(statistics.capitals, count(|c| c.is_ascii_uppercase()));
+            prop_assert_eq!(statistics.digits, count(|c| c.is_ascii_digit()));
+            prop_assert_eq!(statistics.hexadecimal, count(|c| c.is_ascii_hexdigit()));
+            prop_assert_eq!(statistics.base64, count(|c| c.is_ascii_alphanumeric() || "+/=".contains(c)));
+            prop_assert_eq!(statistics.quotes, count(|c| c == '"'));
+            prop_assert_eq!(statistics.json_marks, count(|c| "{}[]:,".contains(c)));
+            prop_assert_eq!(statistics.block_marks, count(|c| "{};".contains(c)));
+            prop_assert_eq!(statistics.code_marks, count(|c| r##"(){}[]<>;=_/\|&#$@+*"`%^~"##.contains(c)));
+            prop_assert_eq!(statistics.colon_lines, text.matches(":\n").count() as u64);
+            prop_assert_eq!((statistics.cjk, statistics.emoji), (count(|c| c == '日'), count(|c| c == '🚀')));
+        }
+
         #[test]
         fn any_text_has_a_kind(text in "\\PC{0,300}", times in 1_usize..60) {
             let mixture = Mixture::of(&text.repeat(times));
