@@ -16,46 +16,54 @@ pub(super) enum NameKind {
 
 /// Calls `each` with every name of a line, left to right. O(line).
 pub(super) fn names<'a>(line: &'a str, mut each: impl FnMut(NameKind, &'a str)) {
-    let bytes = line.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        if !is_run(bytes[at]) && bytes[at] != b'/' {
-            at += 1;
-            continue;
-        }
-        if let Some(end) = plain_word(bytes, at) {
-            at = end;
-            continue;
-        }
-        at = match address(bytes, at).map(|end| (NameKind::Address, end)).or_else(|| path(bytes, at)) {
-            Some((kind, end)) => {
-                each(kind, &line[at..end]);
-                end
-            }
-            None => {
-                let end = run_end(bytes, at, is_run).max(at + 1);
-                names_in_run(line, at, end, &mut each);
-                end
-            }
-        };
-    }
+    scan::<false>(line, |kind, at, end| each(kind, &line[at..end]));
 }
 
 /// Calls `each` with every name of a line whose escapes are still written as in JSON, and with where it stands in the
 /// line as written; nothing where that has escapes inside names. O(line).
 pub(super) fn names_of_raw(line: &str, mut each: impl FnMut(NameKind, &str, Option<usize>)) {
-    let bytes = line.as_bytes();
-    let at = |name: &str| name.as_ptr() as usize - line.as_ptr() as usize;
-    let mut start = 0;
-    while let Some(escape) = memchr::memchr(b'\\', &bytes[start..]).map(|offset| start + offset) {
-        if matches!(bytes.get(escape + 1), Some(b'u' | b'/')) {
-            // What it stands for may be part of a name.
-            return names(&text::decode(&line[start..]), |kind, name| each(kind, name, None));
-        }
-        names(&line[start..escape], |kind, name| each(kind, name, Some(at(name))));
-        start = (escape + 2).min(bytes.len());
+    let unread = scan::<true>(line, |kind, at, end| each(kind, &line[at..end], Some(at)));
+    if let Some(unread) = unread {
+        names(&text::decode(&line[unread..]), |kind, name| each(kind, name, None));
     }
-    names(&line[start..], |kind, name| each(kind, name, Some(at(name))));
+}
+
+/// Calls `each` with the kind, start and end of every name. Where escapes are `RAW`, they part names; but one that may
+/// stand for a piece of a name ends the scan, and what begins there is to be decoded first.
+fn scan<const RAW: bool>(line: &str, mut each: impl FnMut(NameKind, usize, usize)) -> Option<usize> {
+    let bytes = line.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        if RAW && *byte == b'\\' {
+            if spells_a_letter(bytes, at) {
+                return Some(at);
+            }
+            at += 2;
+            continue;
+        }
+        if CLASS[usize::from(*byte)] == 0 && *byte != b'/' {
+            at += 1;
+            continue;
+        }
+        let run = Run::at(bytes, at);
+        let (kind, end) = run.address::<RAW>(bytes).or_else(|| run.path(bytes)).unzip();
+        let end = end.unwrap_or(run.end.max(at + 1));
+        if RAW && spells_a_letter(bytes, end + usize::from(bytes.get(end) == Some(&b':'))) {
+            return Some(at);
+        }
+        match kind {
+            Some(kind) => each(kind, at, end),
+            None if run.seen & !PLAIN == 0 && !run.is_hash() => {}
+            None => run.names(line, &mut each),
+        }
+        at = end;
+    }
+    None
+}
+
+/// Whether an escape stands here that may be a letter or a slash.
+fn spells_a_letter(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at) == Some(&b'\\') && matches!(bytes.get(at + 1), Some(b'u' | b'/'))
 }
 
 /// What a name is known by: the same on every machine.
@@ -63,41 +71,32 @@ pub(super) fn key(name: &str) -> u64 {
     xxh3_64(name.as_bytes())
 }
 
-/// Where a word ends that cannot be a name, which most words of a text are: nothing but small letters behind the first,
-/// not all of them hexadecimal, and no path or address begins with it.
-fn plain_word(bytes: &[u8], start: usize) -> Option<usize> {
-    let is_capital = bytes[start].is_ascii_uppercase();
-    let mut seen = if is_capital { SMALL } else { 0 };
-    let mut end = start + usize::from(is_capital);
-    while let Some(class) = bytes.get(end).map(|byte| CLASS[usize::from(*byte)]).filter(|class| class & RUN != 0) {
-        seen |= class;
-        end += 1;
-    }
-    let is_plain = seen & !(RUN | WORD | SMALL | HEX) == 0;
-    let is_hash = seen & SMALL == 0 && end - start >= 7;
-    let leads_on = matches!(bytes.get(end), Some(b'/' | b':'));
-    (end > start && is_plain && !is_hash && !leads_on).then_some(end)
-}
+/// What a byte may be part of: letters beyond ASCII count as such.
+const SMALL: u8 = 1;
+/// A small letter that is a hexadecimal digit.
+const HEX: u8 = 2;
+const CAPITAL: u8 = 4;
+const DIGIT: u8 = 8;
+const UNDERSCORE: u8 = 16;
+const BEYOND: u8 = 32;
+/// `.` and `-`, which join words.
+const JOINT: u8 = 64;
 
-const RUN: u8 = 1;
-const WORD: u8 = 2;
-/// A small letter that is no hexadecimal digit.
-const SMALL: u8 = 4;
-/// A small letter that is one.
-const HEX: u8 = 8;
-const OTHER: u8 = 16;
+/// What a word is made of that is no name, which most words of a text are.
+const PLAIN: u8 = SMALL | HEX;
 
-/// What each byte may be part of: a run is what a path, a dotted name or a word is made of; letters beyond ASCII count
-/// as such.
 const CLASS: [u8; 256] = {
     let mut class = [0; 256];
     let mut byte = 0;
     while byte < 256 {
         class[byte] = match byte as u8 {
-            b'a'..=b'f' => RUN | WORD | HEX,
-            b'g'..=b'z' => RUN | WORD | SMALL,
-            b'A'..=b'Z' | b'0'..=b'9' | b'_' | 0x80.. => RUN | WORD | OTHER,
-            b'.' | b'-' => RUN | OTHER,
+            b'a'..=b'f' => HEX,
+            b'g'..=b'z' => SMALL,
+            b'A'..=b'Z' => CAPITAL,
+            b'0'..=b'9' => DIGIT,
+            b'_' => UNDERSCORE,
+            0x80.. => BEYOND,
+            b'.' | b'-' => JOINT,
             _ => 0,
         };
         byte += 1;
@@ -105,52 +104,90 @@ const CLASS: [u8; 256] = {
     class
 };
 
-fn is_run(byte: u8) -> bool {
-    CLASS[usize::from(byte)] & RUN != 0
-}
-
 fn is_word(byte: u8) -> bool {
-    CLASS[usize::from(byte)] & WORD != 0
+    CLASS[usize::from(byte)] & !JOINT != 0
 }
 
-fn run_end(bytes: &[u8], start: usize, belongs: impl Fn(u8) -> bool) -> usize {
+fn end_of(bytes: &[u8], start: usize, belongs: impl Fn(u8) -> bool) -> usize {
     start + bytes[start..].iter().take_while(|byte| belongs(**byte)).count()
 }
 
-fn address(bytes: &[u8], at: usize) -> Option<usize> {
-    let rest = &bytes[at..];
-    let scheme = [&b"http://"[..], b"https://"].into_iter().find(|scheme| rest.starts_with(scheme))?;
-    let start = at + scheme.len();
-    let end = run_end(bytes, start, |byte| !byte.is_ascii_whitespace() && !b"\"'<>)".contains(&byte));
-    (end > start).then_some(end)
+/// Words and what joins them: a path, a dotted name, or words begin with one.
+#[derive(Clone, Copy)]
+struct Run {
+    start: usize,
+    end: usize,
+    /// Everything it is made of, but for a capital letter that it begins with.
+    seen: u8,
 }
 
-fn path(bytes: &[u8], at: usize) -> Option<(NameKind, usize)> {
-    let slash = run_end(bytes, at, is_run);
-    if bytes.get(slash) != Some(&b'/') {
-        return None;
+impl Run {
+    fn at(bytes: &[u8], start: usize) -> Self {
+        let is_capital = CLASS[usize::from(bytes[start])] == CAPITAL;
+        // A word that begins with a capital is no number of sixteen digits either.
+        let (mut seen, mut end) = if is_capital { (SMALL, start + 1) } else { (0, start) };
+        while let Some(byte) = bytes.get(end) {
+            let class = CLASS[usize::from(*byte)];
+            if class == 0 {
+                break;
+            }
+            seen |= class;
+            end += 1;
+        }
+        Self { start, end, seen }
     }
-    let end = run_end(bytes, slash + 1, |byte| is_run(byte) || byte == b'/');
-    (end > slash + 1).then_some((NameKind::Path, end))
-}
 
-/// Names inside a run that is no path.
-fn names_in_run<'a>(line: &'a str, start: usize, end: usize, each: &mut impl FnMut(NameKind, &'a str)) {
-    let bytes = line.as_bytes();
-    let mut at = start;
-    while at < end {
-        if !is_word(bytes[at]) {
-            at += 1;
-            continue;
+    fn is_hash(self) -> bool {
+        self.seen & !(DIGIT | HEX) == 0 && (7..=40).contains(&(self.end - self.start))
+    }
+
+    fn address<const RAW: bool>(self, bytes: &[u8]) -> Option<(NameKind, usize)> {
+        let is_scheme =
+            bytes.get(self.end) == Some(&b':') && matches!(&bytes[self.start..self.end], b"http" | b"https");
+        let start = self.end + "://".len();
+        if !is_scheme || bytes.get(self.end..start) != Some(b"://") {
+            return None;
         }
-        let word = run_end(bytes, at, is_word);
-        let dotted = dotted_end(bytes, at, word);
-        let name = &line[at..dotted];
-        let kind = if dotted > word { Some(NameKind::Dotted) } else { word_kind(name) };
-        if let Some(kind) = kind {
-            each(kind, name);
+        let belongs = |byte: u8| {
+            let is_end = byte.is_ascii_whitespace() || b"\"'<>)".contains(&byte) || (RAW && byte == b'\\');
+            !is_end
+        };
+        let end = end_of(bytes, start, belongs);
+        (end > start).then_some((NameKind::Address, end))
+    }
+
+    fn path(self, bytes: &[u8]) -> Option<(NameKind, usize)> {
+        if bytes.get(self.end) != Some(&b'/') {
+            return None;
         }
-        at = dotted;
+        let start = self.end + 1;
+        let end = end_of(bytes, start, |byte| CLASS[usize::from(byte)] != 0 || byte == b'/');
+        (end > start).then_some((NameKind::Path, end))
+    }
+
+    /// The names in it, where it is no path.
+    fn names(self, line: &str, each: &mut impl FnMut(NameKind, usize, usize)) {
+        let bytes = line.as_bytes();
+        if self.seen & JOINT == 0 {
+            if let Some(kind) = word_kind(&bytes[self.start..self.end]) {
+                each(kind, self.start, self.end);
+            }
+            return;
+        }
+        let mut at = self.start;
+        while at < self.end {
+            if !is_word(bytes[at]) {
+                at += 1;
+                continue;
+            }
+            let word = end_of(bytes, at, is_word);
+            let dotted = dotted_end(bytes, at, word);
+            let kind = if dotted > word { Some(NameKind::Dotted) } else { word_kind(&bytes[at..dotted]) };
+            if let Some(kind) = kind {
+                each(kind, at, dotted);
+            }
+            at = dotted;
+        }
     }
 }
 
@@ -159,24 +196,23 @@ fn dotted_end(bytes: &[u8], start: usize, word_end: usize) -> usize {
     let starts_name = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
     let mut end = word_end;
     while starts_name(bytes.get(start)) && bytes.get(end) == Some(&b'.') && starts_name(bytes.get(end + 1)) {
-        end = run_end(bytes, end + 1, is_word);
+        end = end_of(bytes, end + 1, is_word);
     }
     end
 }
 
-fn word_kind(word: &str) -> Option<NameKind> {
-    let bytes = word.as_bytes();
-    if bytes.iter().all(u8::is_ascii_digit) {
-        return (bytes.len() >= 3).then_some(NameKind::Number);
+fn word_kind(word: &[u8]) -> Option<NameKind> {
+    let seen = word.iter().fold(0, |seen, byte| seen | CLASS[usize::from(*byte)]);
+    if seen & !DIGIT == 0 {
+        return (word.len() >= 3).then_some(NameKind::Number);
     }
-    let is_hex = bytes.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    if is_hex && (7..=40).contains(&bytes.len()) {
+    if seen & !(DIGIT | HEX) == 0 && (7..=40).contains(&word.len()) {
         return Some(NameKind::Hash);
     }
-    let is_snake = bytes.windows(2).any(|pair| {
-        pair[0].is_ascii_alphanumeric() && pair[1] == b'_' || pair[0] == b'_' && pair[1].is_ascii_alphanumeric()
-    });
-    let is_camel = bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    let is_pair = |of: fn(u8, u8) -> bool| word.windows(2).any(|pair| of(pair[0], pair[1]));
+    let is_snake = seen & UNDERSCORE != 0
+        && is_pair(|a, b| a.is_ascii_alphanumeric() && b == b'_' || a == b'_' && b.is_ascii_alphanumeric());
+    let is_camel = seen & CAPITAL != 0 && is_pair(|a, b| a.is_ascii_lowercase() && b.is_ascii_uppercase());
     (is_snake || is_camel).then_some(NameKind::Word)
 }
 
