@@ -1,6 +1,7 @@
 //! What the default policy costs a user: every cut, all counting, default settings.
 //!
-//! `cargo run --release --manifest-path bench/Cargo.toml --bin ladder_cost [-- --turns 500,5000,50000]`
+//! `cargo run --release --manifest-path bench/Cargo.toml --bin ladder_cost [-- --turns 500,5000,50000] [--only turns|bodies|list]
+//! [--counter chars4|o200k|claude]`
 //!
 //! A turn is 9 KB: some words, a call and its result, whose names are all new, so that the ledger never meets one again.
 //! A turn's cost is reading, counting, fitting and walking the view, as a mean over all turns: a cut is dear and rare, so
@@ -24,21 +25,31 @@ const CONTEXT_WINDOW: u64 = 200_000;
 const ROUNDS: usize = 5;
 
 fn main() {
-    let lengths = lengths();
-    println!("turns of 9 KB, names new in every message, counter chars4, prices 1.25/0.1, window 200,000:");
-    for policy in [PolicyKind::Messages(Default::default()), ladder(LadderConfig::default())] {
-        for turns in &lengths {
-            println!("{}", Life::lead(policy.clone(), *turns));
-        }
+    let only = option("--only");
+    let is_wanted = |part: &str| only.as_deref().is_none_or(|only| only == part);
+    if is_wanted("turns") {
+        turns();
     }
-    bodies();
-    long_list();
+    if is_wanted("bodies") {
+        bodies();
+    }
+    if is_wanted("list") {
+        long_list();
+    }
 }
 
-fn lengths() -> Vec<usize> {
-    let typed = std::env::args().skip_while(|argument| argument != "--turns").nth(1);
-    let typed = typed.unwrap_or_else(|| "500,5000,50000".to_owned());
-    typed.split(',').map(|turns| turns.parse().expect("--turns takes numbers")).collect()
+fn option(name: &str) -> Option<String> {
+    std::env::args().skip_while(|argument| argument != name).nth(1)
+}
+
+fn turns() {
+    let lengths = option("--turns").unwrap_or_else(|| "500,5000,50000".to_owned());
+    println!("turns of 9 KB, names new in every message, counter chars4, prices 1.25/0.1, window 200,000:");
+    for policy in [PolicyKind::Messages(Default::default()), ladder(LadderConfig::default())] {
+        for turns in lengths.split(',') {
+            println!("{}", Life::lead(policy.clone(), turns.parse().expect("--turns takes numbers")));
+        }
+    }
 }
 
 fn ladder(config: LadderConfig) -> PolicyKind {
@@ -141,6 +152,9 @@ fn bodies() {
         let text = body_of_bytes(Format::Anthropic, BODY_BYTES);
         let config = || config(ladder(LadderConfig::default()), model, counter);
         let name = config().counter.name().to_owned();
+        if option("--counter").is_some_and(|wanted| !name.starts_with(&wanted)) {
+            continue;
+        }
         config().counter.text("warm");
         let decide = || {
             let body = Body::parse(&text, Some(Format::Anthropic)).expect("a body");

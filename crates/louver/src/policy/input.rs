@@ -207,6 +207,12 @@ impl<'a> PolicyInput<'a> {
         &self.entries[index].message
     }
 
+    /// Whether a message is sent in another form than it came in.
+    #[must_use]
+    pub fn is_edited(&self, index: usize) -> bool {
+        !std::ptr::eq(self.message(index), self.original(index))
+    }
+
     /// Whether a message is in the view.
     #[must_use]
     pub fn is_in_view(&self, index: usize) -> bool {

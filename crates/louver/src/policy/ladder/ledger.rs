@@ -9,7 +9,7 @@
 //! The log keeps every text, so the ledger holds none: a name is a hash, a line is where it stands.
 
 use super::names::{NameKind, key, names_of_raw};
-use super::page::{Candidates, Name};
+use super::page::{Candidates, NOWHERE, Name};
 use super::texts::{Line, Place, lines};
 use crate::json::{Cursor, Kind, text};
 use crate::plain_text::{Speaker, edits_file};
@@ -18,6 +18,7 @@ use crate::wire::{Message, Part, PartKind, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What a line and a name take besides their characters, as it is best taken into account when they are weighed.
 const LINE_COST: u64 = 16;
@@ -28,9 +29,6 @@ const FACTS: usize = 4_096;
 const REQUESTS: usize = 256;
 const PATHS: usize = 256;
 const COMMANDS: usize = 24;
-
-/// A name that does not stand in its line as written, but for escapes.
-const NOWHERE: u16 = u16::MAX;
 
 /// What is known of one name.
 #[derive(Clone, Copy, Debug)]
@@ -57,9 +55,24 @@ pub(super) struct Command {
     pub(super) outcome: &'static str,
 }
 
+/// A name, and where in its message it stands.
+#[derive(Clone, Copy, Debug)]
+struct Mention {
+    key: u64,
+    place: Place,
+    name_at: u16,
+    name_len: u16,
+    kind: NameKind,
+    speaker: Speaker,
+    is_edit: bool,
+}
+
 /// Everything that was folded so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
+    /// The names of messages that stand in the view and were looked through at the last cut: they are folded sooner or
+    /// later, and reading them again would cost more than all the rest. They follow from the messages alone.
+    standing: FxHashMap<usize, Arc<[Mention]>>,
     facts: FxHashMap<u64, Fact>,
     /// Message and part of what the user asked.
     pub(super) requests: VecDeque<(usize, usize)>,
@@ -119,10 +132,23 @@ impl Ledger {
 
     fn note_names(&mut self, index: usize, message: &Message) {
         let facts = &mut self.facts;
+        let known = self.standing.remove(&index);
         let index = u32::try_from(index).unwrap_or(u32::MAX);
-        lines(message, |line| {
-            names_of_raw(line.raw, |kind, name, at| note_name(facts, index, &line, Found { kind, name, at }));
-        });
+        match known {
+            Some(known) => known.iter().for_each(|mention| note(facts, index, *mention)),
+            None => mentions(message, |mention| note(facts, index, mention)),
+        }
+    }
+
+    /// Looks through what stays in the view, each message once.
+    pub(super) fn look_through(&mut self, input: &PolicyInput<'_>, left: &[Range<usize>]) {
+        for index in left.iter().cloned().flatten() {
+            self.standing.entry(index).or_insert_with(|| {
+                let mut found = Vec::new();
+                mentions(input.original(index), |mention| found.push(mention));
+                found.into()
+            });
+        }
     }
 
     fn note_call(&mut self, message: &Message, part: &Part) {
@@ -152,7 +178,8 @@ impl Ledger {
         if self.facts.len() <= 2 * FACTS {
             return;
         }
-        let weigh = |key: u64, fact: &Fact| (worth(fact, age(input, fact.message)), key);
+        let ages = Ages::of(input);
+        let weigh = |key: u64, fact: &Fact| (worth(fact, ages), key);
         let mut weighed: Vec<(u64, u64)> = self.facts.iter().map(|(key, fact)| weigh(*key, fact)).collect();
         let (_, least, _) = weighed.select_nth_unstable_by(FACTS, |a, b| b.cmp(a));
         let least = *least;
@@ -160,56 +187,68 @@ impl Ledger {
     }
 
     /// What could be written down, the worthiest per character first. `left` is what stays in the view.
+    ///
+    /// Integers and a total order: the same on every machine, whatever order the map had.
     pub(super) fn candidates<'a>(&'a self, input: &'a PolicyInput<'a>, left: &[Range<usize>]) -> Candidates<'a> {
-        let standing = standing(input, left);
-        let missing = self.facts.iter().filter(|(key, _)| !standing.contains(*key));
-        let missing: Vec<(u64, &Fact, u64)> =
-            missing.map(|(key, fact)| (*key, fact, worth(fact, age(input, fact.message)))).collect();
-        Candidates::new(self, input, lines_by_worth(&missing), names_by_worth(&missing))
+        let standing = self.standing(input, left);
+        let ages = Ages::of(input);
+        let mut lines: FxHashMap<(u32, Place), u64> = FxHashMap::default();
+        lines.reserve(self.facts.len());
+        let mut names = Vec::with_capacity(self.facts.len());
+        for (key, fact) in self.facts.iter().filter(|(key, _)| !standing.contains(*key)) {
+            let worth = worth(fact, ages);
+            *lines.entry((fact.message, fact.place)).or_default() += worth;
+            let density = worth / (u64::from(fact.name_len) + NAME_COST);
+            let (message, place, at, len) = (fact.message, fact.place, fact.name_at, fact.name_len);
+            names.push((density, Name { message, place, key: *key, at, len }));
+        }
+        let density = |((message, place), worth): ((u32, Place), u64)| {
+            let shown = place.len().min(super::page::LINE_CHARS) as u64;
+            (worth / (shown + LINE_COST), (message, place))
+        };
+        let lines = by_density(lines.into_iter().map(density).collect(), super::page::MOST_LINES);
+        Candidates::new(self, input, lines, by_density(names, super::page::MOST_NAMES))
+    }
+
+    /// The names in what stays in the view: nothing needs to be written down about them.
+    fn standing(&self, input: &PolicyInput<'_>, left: &[Range<usize>]) -> FxHashSet<u64> {
+        let mut standing = FxHashSet::default();
+        for index in left.iter().cloned().flatten() {
+            match self.standing.get(&index).filter(|_| !input.is_edited(index)) {
+                Some(known) => standing.extend(known.iter().map(|mention| mention.key)),
+                None => mentions(input.message(index), |mention| _ = standing.insert(mention.key)),
+            }
+        }
+        standing
     }
 }
 
-/// How many tokens ago a message was.
-fn age(input: &PolicyInput<'_>, message: u32) -> u64 {
-    input.logged(message as usize..input.log_len()).thousandths() / 1_000
-}
+/// The first messages that are less than so many tokens old.
+#[derive(Clone, Copy, Debug)]
+struct Ages([u32; 3]);
 
-/// The names in what stays in the view: nothing needs to be written down about them.
-fn standing(input: &PolicyInput<'_>, left: &[Range<usize>]) -> FxHashSet<u64> {
-    let mut standing = FxHashSet::default();
-    for index in left.iter().cloned().flatten() {
-        lines(input.message(index), |line| {
-            names_of_raw(line.raw, |_, name, _| {
-                standing.insert(key(name));
-            });
-        });
+/// What a name is worth by its age in tokens, and what beyond the last.
+const BY_AGE: [(u64, u64); 3] = [(20_000, 200), (40_000, 170), (80_000, 160)];
+const BY_GREAT_AGE: u64 = 120;
+
+impl Ages {
+    fn of(input: &PolicyInput<'_>) -> Self {
+        let first_younger = |tokens: u64| {
+            let (mut young, mut old) = (input.log_len(), 0);
+            while old < young {
+                let middle = old.midpoint(young);
+                let age = input.logged(middle..input.log_len()).thousandths() / 1_000;
+                (young, old) = if age < tokens { (middle, old) } else { (young, middle + 1) };
+            }
+            u32::try_from(young).unwrap_or(u32::MAX)
+        };
+        Self(BY_AGE.map(|(tokens, _)| first_younger(tokens)))
     }
-    standing
-}
 
-/// The lines that names stand in, the worthiest per character first. Integers and a total order: the same on every
-/// machine, whatever order the map had.
-fn lines_by_worth(missing: &[(u64, &Fact, u64)]) -> Vec<(usize, Place)> {
-    let mut lines: FxHashMap<(u32, Place), u64> = FxHashMap::default();
-    lines.reserve(missing.len());
-    for (_, fact, worth) in missing {
-        *lines.entry((fact.message, fact.place)).or_default() += worth;
+    fn worth(self, message: u32) -> u64 {
+        let found = self.0.iter().zip(BY_AGE).find(|(first, _)| message >= **first);
+        found.map_or(BY_GREAT_AGE, |(_, (_, worth))| worth)
     }
-    let weighed = lines.into_iter().map(|((message, place), worth)| {
-        let shown = place.len().min(super::page::LINE_CHARS) as u64;
-        (worth / (shown + LINE_COST), (message as usize, place))
-    });
-    by_density(weighed.collect(), super::page::MOST_LINES)
-}
-
-/// The names alone, the same way.
-fn names_by_worth(missing: &[(u64, &Fact, u64)]) -> Vec<Name> {
-    let weigh = |(key, fact, worth): &(u64, &Fact, u64)| {
-        let (message, place, len) = (fact.message as usize, fact.place, usize::from(fact.name_len));
-        let at = (fact.name_at != NOWHERE).then_some(usize::from(fact.name_at));
-        (worth / (u64::from(fact.name_len) + NAME_COST), Name { message, place, key: *key, at, len })
-    };
-    by_density(missing.iter().map(weigh).collect(), super::page::MOST_NAMES)
 }
 
 /// The densest first, no more than there can be room for; of equals the newest.
@@ -223,40 +262,33 @@ fn by_density<T: Copy + Ord>(mut weighed: Vec<(u64, T)>, most: usize) -> Vec<T> 
     weighed.into_iter().map(|(_, item)| item).collect()
 }
 
-/// A name that stands in a line.
-#[derive(Clone, Copy)]
-struct Found<'n> {
-    kind: NameKind,
-    name: &'n str,
-    at: Option<usize>,
+/// Calls `each` with every name of a message. O(its bytes).
+fn mentions(message: &Message, mut each: impl FnMut(Mention)) {
+    lines(message, |Line { place, raw, speaker, is_edit }| {
+        names_of_raw(raw, |kind, name, at| {
+            let name_at = at.and_then(|at| u16::try_from(at).ok()).unwrap_or(NOWHERE);
+            let name_len = u16::try_from(name.len()).unwrap_or(u16::MAX);
+            each(Mention { key: key(name), place, name_at, name_len, kind, speaker, is_edit });
+        });
+    });
 }
 
-fn note_name(facts: &mut FxHashMap<u64, Fact>, message: u32, line: &Line<'_>, found: Found<'_>) {
-    let Found { kind, name, at } = found;
-    let name_at = at.and_then(|at| u16::try_from(at).ok()).unwrap_or(NOWHERE);
-    let is_own = u8::from(line.speaker == Speaker::Own);
-    let fresh = Fact {
-        message,
-        place: line.place,
-        name_at,
-        name_len: u16::try_from(name.len()).unwrap_or(u16::MAX),
-        kind,
-        speaker: line.speaker,
-        own_uses: is_own,
-        is_edited: line.is_edit,
-        messages: 1,
-    };
-    let fact = facts.entry(key(name)).or_insert(fresh);
+fn note(facts: &mut FxHashMap<u64, Fact>, message: u32, mention: Mention) {
+    let Mention { key, place, name_at, name_len, kind, speaker, is_edit } = mention;
+    let own_uses = u8::from(speaker == Speaker::Own);
+    let is_edited = is_edit;
+    let fresh = Fact { message, place, name_at, name_len, kind, speaker, own_uses, is_edited, messages: 1 };
+    let fact = facts.entry(key).or_insert(fresh);
     if fact.message != message {
         fact.messages = fact.messages.saturating_add(1);
-        fact.own_uses = fact.own_uses.saturating_add(is_own);
+        fact.own_uses = fact.own_uses.saturating_add(own_uses);
     }
-    fact.is_edited |= line.is_edit;
-    (fact.message, fact.place, fact.name_at, fact.speaker) = (message, line.place, name_at, line.speaker);
+    fact.is_edited |= is_edit;
+    (fact.message, fact.place, fact.name_at, fact.speaker) = (message, place, name_at, speaker);
 }
 
 /// How likely a name is referred to again, weighed as rare names are; the figures are shares seen in real agents' logs.
-fn worth(fact: &Fact, age_tokens: u64) -> u64 {
+fn worth(fact: &Fact, ages: Ages) -> u64 {
     let by_speaker = match (fact.speaker, fact.own_uses) {
         (Speaker::Own, _) => 200,
         (Speaker::User, _) => 55,
@@ -271,12 +303,7 @@ fn worth(fact: &Fact, age_tokens: u64) -> u64 {
         NameKind::Hash => 15,
         NameKind::Address => 10,
     };
-    let by_age = match age_tokens {
-        0..20_000 => 200,
-        20_000..40_000 => 170,
-        40_000..80_000 => 160,
-        _ => 120,
-    };
+    let by_age = ages.worth(fact.message);
     let by_frequency = if fact.messages >= 5 { 30 } else { 100 };
     let by_edit = if fact.is_edited { 2 } else { 1 };
     by_speaker * by_kind * by_age * by_frequency * by_edit

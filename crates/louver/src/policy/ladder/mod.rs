@@ -218,7 +218,7 @@ impl Ladder {
         let mut cut = state.clone();
         if !evicted.is_empty() {
             cut.take_cut(input, &evicted, marks);
-            self.write_ledger(input, &mut builder, &cut, budget);
+            self.write_ledger(input, &mut builder, &mut cut, budget);
         }
         if !is_over && (evicted.is_empty() || !is_useful(input, &builder, trigger)) {
             return Ok(None);
@@ -249,7 +249,7 @@ impl Ladder {
     }
 
     /// Writes the ledger as large as it may be and as there is room for.
-    fn write_ledger(&self, input: &PolicyInput<'_>, builder: &mut PlanBuilder<'_>, state: &State, budget: Budget) {
+    fn write_ledger(&self, input: &PolicyInput<'_>, builder: &mut PlanBuilder<'_>, state: &mut State, budget: Budget) {
         builder.put_ledger(String::new());
         let folded = builder.evicted().iter().map(|range| input.logged(range.clone())).sum::<Millitokens>();
         let wanted = input.ledger_amount().ceil_tokens().max(folded.ceil_tokens() / 3);
@@ -257,6 +257,7 @@ impl Ladder {
         // A ledger may need a marker on either side.
         let room = budget.allowed_tokens().saturating_sub(input.tokens(builder.total() + input.marker + input.marker));
         let left: Vec<Range<usize>> = builder.units().map(|(unit, _)| unit.range.clone()).collect();
+        Arc::make_mut(&mut state.ledger).look_through(input, &left);
         let candidates = state.ledger.candidates(input, &left);
         let count = |text: &str| input.tokens(input.count_text(text));
         builder.put_ledger(candidates.page_within(bound.min(room), self.config.lines_percent, count));

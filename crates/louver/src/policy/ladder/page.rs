@@ -28,15 +28,18 @@ const SMALLEST_PAGE_CHARS: u64 = 160;
 /// A first reading of a bound in tokens as characters; what is written is counted.
 const CHARS_PER_TOKEN: u64 = 4;
 
+/// A name that does not stand in its line as written, but for escapes.
+pub(super) const NOWHERE: u16 = u16::MAX;
+
 /// A name, and the line in which it last stood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Name {
-    pub(super) message: usize,
+    pub(super) message: u32,
     pub(super) place: Place,
     pub(super) key: u64,
-    /// Where in the line as written.
-    pub(super) at: Option<usize>,
-    pub(super) len: usize,
+    /// Where in the line as written, or [`NOWHERE`].
+    pub(super) at: u16,
+    pub(super) len: u16,
 }
 
 /// What could be written down, the worthiest first.
@@ -44,7 +47,7 @@ pub(super) struct Name {
 pub(super) struct Candidates<'a> {
     ledger: &'a Ledger,
     input: &'a PolicyInput<'a>,
-    lines: Vec<(usize, Place)>,
+    lines: Vec<(u32, Place)>,
     names: Vec<Name>,
     /// Arguments that were decoded to find lines in them.
     decoded: RefCell<FxHashMap<(usize, usize), Rc<str>>>,
@@ -54,7 +57,7 @@ impl<'a> Candidates<'a> {
     pub(super) fn new(
         ledger: &'a Ledger,
         input: &'a PolicyInput<'a>,
-        lines: Vec<(usize, Place)>,
+        lines: Vec<(u32, Place)>,
         names: Vec<Name>,
     ) -> Self {
         Self { ledger, input, lines, names, decoded: RefCell::default() }
@@ -87,7 +90,7 @@ impl<'a> Candidates<'a> {
         page.section("Files written:", max_chars / 16, ledger.written.newest());
         let commands = ledger.commands.iter().rev().map(|c| format!("{} -> {}", c.text, c.outcome));
         page.section("Commands:", max_chars / 8, commands);
-        let lines = self.lines.iter().map(|(message, place)| self.line(*message, *place));
+        let lines = self.lines.iter().map(|(message, place)| self.line(*message as usize, *place));
         page.section("Lines:", max_chars / 100 * lines_percent, lines);
         let only_read = ledger.read.newest().filter(|path| !ledger.written.contains(path));
         page.section("Files read:", max_chars / 16, only_read);
@@ -126,22 +129,24 @@ impl<'a> Candidates<'a> {
 
     /// A name as it is written.
     fn name(&self, wanted: &Name) -> String {
-        let original = self.input.original(wanted.message);
+        let (message, len) = (wanted.message as usize, usize::from(wanted.len));
+        let original = self.input.original(message);
         let source;
         let text = match wanted.place.part() {
             None => original.raw(),
             Some(part) => {
-                source = self.decoded(wanted.message, part);
+                source = self.decoded(message, part);
                 &*source
             }
         };
         let raw = wanted.place.raw(text);
-        if let Some(name) = wanted.at.and_then(|at| raw.get(at..at + wanted.len)) {
+        let at = (wanted.at != NOWHERE).then_some(usize::from(wanted.at));
+        if let Some(name) = at.and_then(|at| raw.get(at..at + len)) {
             return name.to_owned();
         }
         let mut found = String::new();
         names(&wanted.place.line(text), |_, name| {
-            if name.len() == wanted.len && found.is_empty() && key(name) == wanted.key {
+            if name.len() == len && found.is_empty() && key(name) == wanted.key {
                 found = name.to_owned();
             }
         });
@@ -222,7 +227,7 @@ impl Page {
                 break;
             }
             misses += 1;
-            if name.len + 1 >= self.room() {
+            if usize::from(name.len) + 1 >= self.room() {
                 continue;
             }
             let spelled = spell(name);
