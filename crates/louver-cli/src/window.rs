@@ -127,7 +127,7 @@ impl Window {
     /// What the engine is told about the one decision over a conversation.
     pub(crate) fn trim_options(&self, body: &Body) -> anyhow::Result<TrimOptions> {
         let total_tokens = self.total_tokens.filter(|_| self.policy.tokens().is_some());
-        Ok(TrimOptions { config: self.config(body)?, total_tokens })
+        Ok(TrimOptions { config: self.config(body)?, total_tokens, takes_bounds: false })
     }
 
     fn no_budget(&self) -> anyhow::Error {

@@ -3,8 +3,10 @@
 use crate::plan::Overflow;
 use crate::policy::{Account, SettingsError};
 use crate::report::{Action, Report};
+use crate::tokens::AtMost;
 use crate::window::{Fit, Log, Window, WindowConfig};
 use crate::wire::Body;
+use std::sync::Arc;
 
 /// How to trim.
 #[derive(Clone, Debug)]
@@ -13,11 +15,14 @@ pub struct TrimOptions {
     pub config: WindowConfig,
     /// What the provider reported for all but the last message, if the caller has such a figure.
     pub total_tokens: Option<u64>,
+    /// Whether a bound is enough where no count can change the decision: the vocabulary of an exact counter takes
+    /// longer to load than a short conversation to trim.
+    pub takes_bounds: bool,
 }
 
 impl From<WindowConfig> for TrimOptions {
     fn from(config: WindowConfig) -> Self {
-        Self { config, total_tokens: None }
+        Self { config, total_tokens: None, takes_bounds: false }
     }
 }
 
@@ -30,6 +35,8 @@ pub struct Trimmed {
     pub report: Report,
     /// What was spent and weighed, where the policy decides by price.
     pub account: Option<Account>,
+    /// Whether the tokens reported are a bound, not a count.
+    pub is_bound: bool,
 }
 
 /// Why trimming did not.
@@ -63,7 +70,7 @@ pub enum TrimError {
 ///
 /// Settings the policy cannot work with, or a history that cannot be made to fit.
 pub fn trim(body: &Body, options: impl Into<TrimOptions>) -> Result<Trimmed, TrimError> {
-    let options = options.into();
+    let (options, is_bound) = bounded(body, options.into())?;
     let (policy, condenses) = (options.config.policy.clone(), options.config.policy.condenses());
     let mut warnings = body_warnings(body);
     if body.is_server_side() {
@@ -88,7 +95,7 @@ pub fn trim(body: &Body, options: impl Into<TrimOptions>) -> Result<Trimmed, Tri
         }
     };
     let account = window.account().filter(|_| !body.is_server_side());
-    Ok(Trimmed { json, report, account })
+    Ok(Trimmed { json, report, account, is_bound })
 }
 
 /// The window that [`trim`] sends the view of: it knows what was left out and gives it back.
@@ -116,9 +123,22 @@ pub fn trimmed_window(body: &Body, options: impl Into<TrimOptions>) -> Result<Wi
     Ok(window)
 }
 
+/// The same with a bound in place of the counter, if no count can change the decision and the caller takes bounds.
+fn bounded(body: &Body, options: TrimOptions) -> Result<(TrimOptions, bool), SettingsError> {
+    let may_bound = options.takes_bounds && options.total_tokens.is_none();
+    let Some(at_most) = AtMost::of(&options.config.counter).filter(|_| may_bound) else {
+        return Ok((options, false));
+    };
+    let config = WindowConfig { counter: Arc::new(at_most), ..options.config.clone() };
+    let untouched = Log { messages: body.messages().to_vec(), events: Vec::new() };
+    let (window, _) = Window::rebuild(config.clone().with_frame(body), untouched)?;
+    let is_bound = !window.heeds_counts();
+    Ok((if is_bound { TrimOptions { config, ..options } } else { options }, is_bound))
+}
+
 /// Where the provider holds part of the history, leaving something out here would break it: nothing is decided.
 fn fitted(body: &Body, options: TrimOptions) -> Result<(Window, Result<Fit, Overflow>), SettingsError> {
-    let TrimOptions { config, total_tokens } = options;
+    let TrimOptions { config, total_tokens, .. } = options;
     let folds = config.policy.always_folds();
     let config = config.with_frame(body);
     let messages = body.messages().to_vec();

@@ -8,7 +8,7 @@ use crate::printer::{grouped, plural};
 use crate::window::Window;
 use anyhow::Context;
 use louver::report::Report;
-use louver::trim::{Trimmed, trim};
+use louver::trim::{TrimOptions, Trimmed, trim};
 use louver::wire::Body;
 use std::path::Path;
 
@@ -16,7 +16,9 @@ pub(super) fn run(job: &Trim, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let source = || job.input.source.to_string();
     let body = job.input.read(&mut shell.stdin)?;
     let window = job.window.resolve(&body)?;
-    let mut trimmed = decide(&body, &window).with_context(source)?;
+    // Whoever wants to know more wants counts.
+    let takes_bounds = job.report.is_none() && !job.explain;
+    let mut trimmed = decide(&body, &window, takes_bounds).with_context(source)?;
     trimmed.report.warnings.splice(0..0, window.warnings.iter().cloned());
     hand_over(job, &trimmed, shell)?;
     shell.warn_of_idle_settings(&job.window);
@@ -25,15 +27,15 @@ pub(super) fn run(job: &Trim, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     if let Some(error) = &report.error {
         shell.printer.warning(&format!("condensing: {error}"));
     }
-    shell.printer.note(&summary(report));
+    shell.printer.note(&summary(&trimmed));
     if job.explain {
         shell.printer.answer(&explain(&body, &window, &trimmed)?);
     }
     Ok(Exit::Done)
 }
 
-fn decide(body: &Body, window: &Window) -> anyhow::Result<Trimmed> {
-    Ok(trim(body, window.trim_options(body)?)?)
+fn decide(body: &Body, window: &Window, takes_bounds: bool) -> anyhow::Result<Trimmed> {
+    Ok(trim(body, TrimOptions { takes_bounds, ..window.trim_options(body)? })?)
 }
 
 /// All files are written before the first one is put in its place, so an error leaves none behind.
@@ -56,12 +58,14 @@ fn stage_report(path: &Path, report: &Report) -> anyhow::Result<Staged> {
     Staged::write(path, json.as_bytes())
 }
 
-/// The line for people. Its tokens are the counter's where they decide, else the seeds' estimate.
-fn summary(report: &Report) -> String {
+/// The line for people. Its tokens are the counter's where they decide, or their bound, else the seeds' estimate.
+fn summary(trimmed: &Trimmed) -> String {
+    let report = &trimmed.report;
     let metrics = report.metrics;
+    let at_most = if trimmed.is_bound { "at most " } else { "" };
     let tokens = match report.tokens.allowed {
         None => format!("~{} tokens", grouped(metrics.estimated_tokens)),
-        Some(allowed) => format!("~{} tokens of {} allowed", grouped(report.tokens.after), grouped(allowed)),
+        Some(allowed) => format!("{at_most}~{} tokens of {} allowed", grouped(report.tokens.after), grouped(allowed)),
     };
     if report.evicted.is_empty() && report.edited.is_empty() {
         return format!("Nothing to trim: {} kept ({tokens})", plural(metrics.preserved_messages, "message"));

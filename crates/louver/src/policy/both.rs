@@ -30,6 +30,10 @@ impl Policy for Both {
         first_message(&self.messages.capped(input), input)
     }
 
+    fn heeds_counts(&self, at_most: &PolicyInput<'_>) -> bool {
+        self.tokens.heeds_counts(at_most)
+    }
+
     fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
         self.tokens.plan_after(self.messages.capped(input), input)
     }

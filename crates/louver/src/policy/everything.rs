@@ -20,6 +20,10 @@ impl Policy for Everything {
         Pins::everything()
     }
 
+    fn heeds_counts(&self, _: &PolicyInput<'_>) -> bool {
+        false
+    }
+
     fn plan(&self, _: &PolicyInput<'_>) -> Result<Plan, Overflow> {
         Ok(Plan::nothing())
     }

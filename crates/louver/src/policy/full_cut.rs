@@ -20,6 +20,10 @@ impl Policy for FullCut {
         Pins::head(input.instructions_end() + 1)
     }
 
+    fn heeds_counts(&self, at_most: &PolicyInput<'_>) -> bool {
+        at_most.is_over()
+    }
+
     fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
         let Some(budget) = input.budget().filter(|_| input.is_over()) else {
             return Ok(Plan::nothing());

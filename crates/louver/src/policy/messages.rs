@@ -44,6 +44,10 @@ impl Policy for Messages {
         Pins { tail_start: input.log_len().saturating_sub(self.0.preserve_last_n), ..Pins::head(head_end) }
     }
 
+    fn heeds_counts(&self, _: &PolicyInput<'_>) -> bool {
+        false
+    }
+
     fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
         Ok(self.capped(input))
     }

@@ -94,6 +94,12 @@ pub trait Policy: Debug + Send + Sync {
         Memory::default()
     }
 
+    /// Whether a count can change what it does about a history that has at most the tokens of this input. Where it cannot,
+    /// vocabularies need not be loaded to decide.
+    fn heeds_counts(&self, _at_most: &PolicyInput<'_>) -> bool {
+        true
+    }
+
     /// The cap on messages, if it has one.
     fn max_messages(&self) -> Option<usize> {
         None

@@ -20,6 +20,10 @@ impl Policy for Newest {
         Pins::head(input.instructions_end())
     }
 
+    fn heeds_counts(&self, at_most: &PolicyInput<'_>) -> bool {
+        at_most.is_over()
+    }
+
     fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
         if !input.is_over() {
             return Ok(Plan::nothing());

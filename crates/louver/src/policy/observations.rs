@@ -94,6 +94,11 @@ impl Policy for Observations {
         Pins::everything()
     }
 
+    fn heeds_counts(&self, at_most: &PolicyInput<'_>) -> bool {
+        let trigger_tokens = self.config.trigger_tokens;
+        trigger_tokens > 0 && at_most.tokens(at_most.log_total()) > trigger_tokens
+    }
+
     /// O(new messages + results replaced).
     fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
         let mut progress = input.memory().get::<Progress>().copied().unwrap_or_default();

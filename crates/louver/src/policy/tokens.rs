@@ -123,6 +123,11 @@ impl Policy for Tokens {
         Pins::head(input.instructions_end() + 1)
     }
 
+    fn heeds_counts(&self, at_most: &PolicyInput<'_>) -> bool {
+        let context_tokens = at_most.tokens(at_most.total());
+        at_most.budget().is_some_and(|budget| decide(&self.0, budget, context_tokens) != Decision::Keep)
+    }
+
     fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
         self.plan_after(Plan::nothing(), input)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::amount::Millitokens;
+use super::amount::{Factor, Millitokens};
 use super::counter::Counter;
 use super::image::{Image, ImageFormula};
 
@@ -86,6 +86,10 @@ impl Counter for Bpe {
 
     fn by_length(&self, _chars: u64) -> Option<Millitokens> {
         None
+    }
+
+    fn most_per_byte(&self) -> Option<Factor> {
+        Some(Factor::ONE)
     }
 
     fn image(&self, image: &Image<'_>) -> Millitokens {

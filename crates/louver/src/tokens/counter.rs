@@ -3,7 +3,7 @@
 use std::fmt::{self, Debug, Display};
 use std::str::FromStr;
 
-use super::amount::Millitokens;
+use super::amount::{Factor, Millitokens};
 use super::image::Image;
 
 /// Counts the tokens of text and images.
@@ -24,6 +24,11 @@ pub trait Counter: Debug + Send + Sync {
     /// The tokens of a text of so many characters, where the number alone decides; then the
     /// caller need not decode the text. `None` when the counter has to see it.
     fn by_length(&self, chars: u64) -> Option<Millitokens>;
+
+    /// The most that a byte of text can count, where counting takes a vocabulary that has to be loaded first.
+    fn most_per_byte(&self) -> Option<Factor> {
+        None
+    }
 
     /// The tokens of an image or another binary attachment.
     fn image(&self, image: &Image<'_>) -> Millitokens;

@@ -107,6 +107,10 @@ impl Counter for Estimate {
         None
     }
 
+    fn most_per_byte(&self) -> Option<Factor> {
+        self.factors.iter().max().map(|factor| Factor::from_thousandths(*factor))
+    }
+
     fn image(&self, image: &Image<'_>) -> Millitokens {
         self.image.count(image)
     }

@@ -22,6 +22,7 @@
 //! ```
 
 mod amount;
+mod at_most;
 mod bpe;
 mod calibration;
 mod chars4;
@@ -32,6 +33,7 @@ mod kind;
 mod tokenizer;
 
 pub use amount::{Factor, Millitokens};
+pub(crate) use at_most::AtMost;
 pub use bpe::{Bpe, Encoding};
 pub use calibration::{Calibration, Verdict};
 pub use chars4::Chars4;

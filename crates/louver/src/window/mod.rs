@@ -656,6 +656,11 @@ impl Window {
         self.model_warning.as_deref()
     }
 
+    /// Whether a count can change a decision about a history that has at most the tokens counted here.
+    pub(crate) fn heeds_counts(&self) -> bool {
+        self.policy.heeds_counts(&self.input(Occasion::Request))
+    }
+
     fn sent_amount(&self) -> Millitokens {
         self.kept.amount + self.synthetics.iter().map(|synthetic| synthetic.amount).sum()
     }

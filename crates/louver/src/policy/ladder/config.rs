@@ -94,9 +94,14 @@ impl LadderConfig {
             keep_recent_tokens,
             most_of_tail_tokens: keep_recent_tokens - keep_recent_tokens / 16,
             ledger_tokens: self.ledger_tokens.min(allowed / 8),
+            smallest_view_tokens: keep_recent_tokens * SMALLEST_VIEW,
         }
     }
 }
+
+/// A view of fewer recent tails than these is left alone: what a cut saves of it is not worth what it loses, and no
+/// vocabulary is needed to tell that a short conversation is short.
+const SMALLEST_VIEW: u64 = 3;
 
 /// The figures that hold under a budget.
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +111,8 @@ pub(super) struct Marks {
     /// that was said before it.
     pub(super) most_of_tail_tokens: u64,
     pub(super) ledger_tokens: u64,
+    /// Up to this nothing is cut that need not be.
+    pub(super) smallest_view_tokens: u64,
 }
 
 impl Marks {

@@ -65,6 +65,11 @@ impl Policy for Ladder {
         Pins { others: self.pinned(input), recent_start, ..Pins::head(head_end(input)) }
     }
 
+    fn heeds_counts(&self, at_most: &PolicyInput<'_>) -> bool {
+        let is_sizeable = |budget| at_most.tokens(at_most.total()) > self.config.marks(budget).smallest_view_tokens;
+        at_most.is_over() || at_most.budget().is_some_and(is_sizeable)
+    }
+
     fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
         let Some(budget) = input.budget() else {
             return Ok(Plan::nothing());
@@ -166,7 +171,8 @@ impl Ladder {
 
     /// Why a cut is to be made now, if one is.
     fn trigger(&self, input: &PolicyInput<'_>, state: &State, marks: Marks, budget: Budget) -> Option<Trigger> {
-        let may_choose = input.occasion() == Occasion::Request;
+        let view_tokens = input.tokens(input.total());
+        let may_choose = input.occasion() == Occasion::Request && view_tokens > marks.smallest_view_tokens;
         let offer = self.offer(input, state, marks);
         if may_choose && input.is_cold() && offer.is_sizeable() {
             return Some(Trigger::ColdCache);
@@ -174,7 +180,7 @@ impl Ladder {
         if may_choose && state.books.is_due(input) {
             return Some(Trigger::PaysOff);
         }
-        if budget.is_exceeded_by(input.tokens(input.total())) {
+        if budget.is_exceeded_by(view_tokens) {
             return Some(Trigger::TokenLimit);
         }
         (may_choose && is_over_price_step(input, offer)).then_some(Trigger::PriceStep)
