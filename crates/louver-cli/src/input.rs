@@ -1,6 +1,9 @@
 //! Reading a conversation, within bounds.
 
 use anyhow::{Context, bail, ensure};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueHint};
+use louver::display::truncate;
 use louver::json::JsonError;
 use louver::wire::{Body, Format};
 use std::fmt;
@@ -13,73 +16,90 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// A longer path says no more than its ends.
 const MAX_PATH_CHARS: usize = 120;
 
-/// Where a conversation comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
-    /// Standard input.
-    Stdin,
-    /// A file.
-    File(PathBuf),
-}
-
-impl Source {
-    /// A path, or `-` or nothing for stdin.
-    pub(crate) fn of(path: Option<PathBuf>) -> Self {
-        match path {
-            Some(path) if path.as_os_str() != "-" => Self::File(path),
-            _ => Self::Stdin,
-        }
-    }
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stdin => f.write_str("stdin"),
-            Self::File(path) => write!(f, "{}", path.display()),
-        }
-    }
-}
-
 /// Standard input, and whether a person sits at it.
 pub(crate) struct Stdin<'r> {
     pub(crate) reader: &'r mut dyn Read,
     pub(crate) is_terminal: bool,
 }
 
-impl fmt::Debug for Stdin<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stdin").field("is_terminal", &self.is_terminal).finish_non_exhaustive()
-    }
+/// Where a conversation comes from, and how it is read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct Input {
+    /// A JSON file; `-` or nothing reads stdin
+    #[arg(id = "INPUT", value_hint = ValueHint::FilePath, help_heading = None)]
+    path: Option<PathBuf>,
+
+    /// The wire format, instead of finding it out
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    format: Option<Format>,
+
+    /// Refuse larger inputs
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value = "64MB",
+        value_parser = parse_bytes,
+        allow_negative_numbers = true
+    )]
+    max_bytes: u64,
 }
 
-/// What to read and how.
-#[derive(Clone, Debug)]
-pub(crate) struct Input {
-    pub(crate) source: Source,
-    pub(crate) format: Option<Format>,
-    pub(crate) max_bytes: u64,
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.file() {
+            None => f.write_str("stdin"),
+            Some(path) => write!(f, "{}", path.display()),
+        }
+    }
 }
 
 impl Input {
+    /// The file, unless it is stdin.
+    fn file(&self) -> Option<&Path> {
+        self.path.as_deref().filter(|path| path.as_os_str() != "-")
+    }
+
     /// Reads the whole conversation. Every error names the source.
     pub(crate) fn read(&self, stdin: &mut Stdin<'_>) -> anyhow::Result<Body> {
         ensure!(
-            !(self.source == Source::Stdin && stdin.is_terminal),
+            self.file().is_some() || !stdin.is_terminal,
             "no INPUT: name a JSON file, or pipe one in (louver --help shows examples)"
         );
-        self.parse(stdin).with_context(|| self.source.to_string())
+        self.parse(stdin).with_context(|| self.to_string())
     }
 
     fn parse(&self, stdin: &mut Stdin<'_>) -> anyhow::Result<Body> {
-        let bytes = match &self.source {
-            Source::Stdin => read_bounded(&mut *stdin.reader, self.max_bytes)?,
-            Source::File(path) => read_file(path, self.max_bytes)?,
+        let bytes = match self.file() {
+            None => read_bounded(&mut *stdin.reader, self.max_bytes)?,
+            Some(path) => read_file(path, self.max_bytes)?,
         };
         ensure!(!bytes.trim_ascii().is_empty(), "the input is empty (byte 0)");
         ensure!(!bytes.starts_with(BYTE_ORDER_MARK), "starts with a byte order mark, which is not JSON (byte 0)");
         Body::parse_bytes(&bytes, self.format).map_err(|error| anyhow::Error::msg(sentence(&error)))
     }
+}
+
+fn format_parser() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+}
+
+/// A number of bytes: `1000000`, `64MB`, `16MiB`.
+fn parse_bytes(typed: &str) -> Result<u64, String> {
+    let digits = typed.find(|c: char| !c.is_ascii_digit()).unwrap_or(typed.len());
+    let (number, unit) = typed.split_at(digits);
+    let factor = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" => 1_000,
+        "m" | "mb" => 1_000_000,
+        "g" | "gb" => 1_000_000_000,
+        "kib" => 1 << 10,
+        "mib" => 1 << 20,
+        "gib" => 1 << 30,
+        _ => return Err("expected a number of bytes such as 1000000, 64MB or 16MiB".to_owned()),
+    };
+    let number: u64 = number.parse().map_err(|_| "expected a number of bytes such as 1000000, 64MB or 16MiB")?;
+    number.checked_mul(factor).ok_or_else(|| "too large".to_owned())
 }
 
 /// Reads a file, but not more than `max_bytes` of it.
@@ -110,9 +130,8 @@ fn sentence(error: &JsonError) -> String {
         return sentence;
     }
     let ends = MAX_PATH_CHARS / 2;
-    let start: String = path.chars().take(ends).collect();
-    let end: String = path.chars().skip(steps - ends).collect();
-    sentence.replacen(&path, &format!("{start}…{end}"), 1)
+    let end = truncate(&path, steps - ends).len();
+    sentence.replacen(&path, &format!("{}…{}", truncate(&path, ends), &path[end..]), 1)
 }
 
 /// An operating system's error without its number: `no such file or directory`.
@@ -129,7 +148,7 @@ pub(crate) fn spoken(error: io::Error) -> anyhow::Error {
 
 #[cfg(test)]
 mod tests {
-    use super::read_bounded;
+    use super::{parse_bytes, read_bounded};
 
     #[test]
     fn the_limit_itself_is_allowed() {
@@ -140,5 +159,14 @@ mod tests {
     #[test]
     fn an_endless_input_ends_at_the_limit() {
         assert!(read_bounded(std::io::repeat(b' '), 1000).is_err());
+    }
+
+    #[test]
+    fn bytes_have_units() {
+        assert_eq!(parse_bytes("64MB"), Ok(64_000_000));
+        assert_eq!(parse_bytes("1 KiB"), Ok(1024));
+        assert_eq!(parse_bytes("17"), Ok(17));
+        assert!(parse_bytes("").is_err() && parse_bytes("-1").is_err() && parse_bytes("5 apples").is_err());
+        assert!(parse_bytes("99999999999GB").is_err());
     }
 }

@@ -2,22 +2,22 @@
 //!
 //! | step | file | what it does |
 //! |---|---|---|
-//! | 1 | `typed.rs` | what was typed |
-//! | 2 | `meaning.rs` | what it means: validated, put together with the configuration, nothing has happened yet |
+//! | 1 | `args.rs` | the arguments, as they were typed |
+//! | 2 | `settings.rs` | what they come to: validated, put together with the configuration, nothing has happened yet |
 //! | 3 | `run/` | does it, a file per command |
 //!
 //! Only `printer.rs` prints, only `input.rs` and `output.rs` touch conversations on disk. The whole program is a
 //! function of its arguments and streams, so tests run it in their own process.
 
+mod args;
 pub mod config;
 mod input;
 mod inspect;
-mod meaning;
 mod output;
 mod printer;
 mod recall;
 mod run;
-mod typed;
+mod settings;
 mod window;
 
 pub use printer::Colors;

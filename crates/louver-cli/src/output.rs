@@ -2,10 +2,27 @@
 
 use crate::input::spoken;
 use anyhow::Context;
+use clap::{Args, ValueHint};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
+
+/// Where the result goes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct Output {
+    /// Write to FILE instead of stdout; it appears whole or not at all
+    #[arg(id = "OUTPUT", short = 'o', long = "output", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    path: Option<PathBuf>,
+}
+
+impl Output {
+    /// The file, unless it is stdout, which `-` stands for, too.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.path.as_deref().filter(|path| path.as_os_str() != "-")
+    }
+}
 
 /// A file that is written but not yet in its place. Dropped before [`commit`](Self::commit), it leaves nothing behind.
 #[derive(Debug)]
@@ -67,4 +84,10 @@ fn new_file(folder: &Path) -> std::io::Result<NamedTempFile> {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(folder)
+}
+
+/// A JSON array with one element a line.
+pub(crate) fn json_list<T: serde::Serialize>(elements: &[T]) -> anyhow::Result<String> {
+    let lines: Vec<String> = elements.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
+    Ok(if lines.is_empty() { "[]\n".to_owned() } else { format!("[\n{}\n]\n", lines.join(",\n")) })
 }

@@ -8,7 +8,7 @@ use crate::input::spoken;
 use anstream::adapter::strip_str;
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
-use std::fmt;
+pub(crate) use louver::display::{dollars, grouped, percent, truncate};
 use std::io::Write;
 
 /// An error's first word.
@@ -38,12 +38,6 @@ pub struct Colors {
     pub out: bool,
     /// Stderr does.
     pub err: bool,
-}
-
-impl fmt::Debug for Printer<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Printer").field("colors", &self.colors).field("is_quiet", &self.is_quiet).finish()
-    }
 }
 
 impl<'w> Printer<'w> {
@@ -164,17 +158,9 @@ pub(crate) fn safe(text: &str) -> String {
     safe
 }
 
-/// A number with its thousands apart: `12,345`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+/// How many percent of the whole a part is, rounded down; 0 of nothing.
+pub(crate) fn percent_of(part: u64, whole: u64) -> u64 {
+    part.saturating_mul(100).checked_div(whole).unwrap_or_default()
 }
 
 /// `1 message`, `12 messages`.

@@ -16,3 +16,9 @@ pub(crate) fn text<'a>(value: &'a Value, field: &str) -> &'a str {
 pub(crate) fn is_missing(value: &Value, field: &str) -> bool {
     value.get(field).is_none_or(Value::is_null)
 }
+
+/// What is said in some blocks or parts, if anything is.
+pub(crate) fn said_in(blocks: &[Value]) -> Option<String> {
+    let texts: Vec<&str> = blocks.iter().map(|block| text(block, "text")).filter(|said| !said.is_empty()).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}

@@ -15,7 +15,7 @@ use crate::prompt::Prompt;
 use crate::provider::{Provider, Reply, Request, Usage};
 use crate::refusal::{ErrorReply, Refusal};
 use crate::runs::{RunKey, Runs, Step};
-use crate::{Clock, Counter, Fault, Format, JournalEntry, Limits, Scenario, judge, models};
+use crate::{Clock, Counter, Fault, Format, JournalEntry, Limits, Scenario, models};
 
 /// The header by which a client names its run.
 const RUN_HEADER: &str = "x-sandbox-run";
@@ -106,7 +106,7 @@ impl Exchange {
     }
 
     /// Writes down and answers a request that is refused unread.
-    pub(crate) fn refuse(&self, provider: &dyn Provider, path: &str, refusal: &Refusal) -> ErrorReply {
+    pub(crate) fn refuse(&self, provider: &Provider, path: &str, refusal: &Refusal) -> ErrorReply {
         let mut entry = JournalEntry { path: path.to_owned(), ..JournalEntry::default() };
         let error = self.error(provider, refusal, &mut entry);
         self.state().journal.push(entry);
@@ -114,7 +114,7 @@ impl Exchange {
     }
 
     /// Judges a request, answers it, and writes it down.
-    pub(crate) fn answer(&self, provider: &dyn Provider, incoming: Incoming) -> Outcome {
+    pub(crate) fn answer(&self, provider: &Provider, incoming: Incoming) -> Outcome {
         let mut entry = JournalEntry { path: incoming.path.clone(), status: 200, ..JournalEntry::default() };
         let outcome = self
             .decide(provider, incoming, &mut entry)
@@ -124,47 +124,42 @@ impl Exchange {
         outcome
     }
 
-    fn error(&self, provider: &dyn Provider, refusal: &Refusal, entry: &mut JournalEntry) -> ErrorReply {
+    fn error(&self, provider: &Provider, refusal: &Refusal, entry: &mut JournalEntry) -> ErrorReply {
         if let (Refusal::Illegal(violation), true) = (refusal, entry.violations.is_empty()) {
             entry.violations.push(violation.clone());
         }
-        let error = provider.error(refusal, self.next_serial());
+        let error = (provider.error)(refusal, self.next_serial());
         entry.status = error.status;
         error
     }
 
-    fn decide(
-        &self,
-        provider: &dyn Provider,
-        incoming: Incoming,
-        entry: &mut JournalEntry,
-    ) -> Result<Outcome, Refusal> {
+    fn decide(&self, provider: &Provider, incoming: Incoming, entry: &mut JournalEntry) -> Result<Outcome, Refusal> {
         let request = self.accept(provider, incoming)?;
-        provider.screen(&request)?;
-        let prompt = provider.prompt(&request, &self.counter);
+        (provider.screen)(&request)?;
+        let prompt = (provider.prompt)(&request, &self.counter);
         entry.messages = prompt.messages;
         entry.input_tokens = prompt.tokens();
-        entry.violations = judge(provider.format(), &request.body);
-        entry.violations.extend(provider.verify(&request));
+        entry.violations = (provider.judge)(&request.body);
+        entry.violations.extend((provider.verify)(&request));
         if let Some(first) = entry.violations.first() {
             return Err(Refusal::Illegal(first.clone()));
         }
         if request.is_count {
-            return Ok(Outcome::Whole(provider.count(prompt.tokens()), None));
+            return Ok(Outcome::Whole((provider.count)(prompt.tokens()), None));
         }
         self.fits(&request, &prompt)?;
         self.speak(provider, &request, &prompt, entry)
     }
 
     /// Checks the key and reads the JSON.
-    fn accept(&self, provider: &dyn Provider, incoming: Incoming) -> Result<Request, Refusal> {
+    fn accept(&self, provider: &Provider, incoming: Incoming) -> Result<Request, Refusal> {
         let key = check_key(incoming.key)?;
         let parsed: Result<Value, _> = serde_json::from_slice(&incoming.body);
         let mut body = parsed.map_err(|error| Refusal::Malformed { reason: error.to_string() })?;
         if !body.is_object() {
             return Err(Refusal::Malformed { reason: "expected an object".to_owned() });
         }
-        if provider.format() == Format::OpenAiResponses {
+        if provider.format == Format::OpenAiResponses {
             self.state().memory.expand(&mut body)?;
         }
         Ok(Request {
@@ -194,7 +189,7 @@ impl Exchange {
     /// Takes the run's next step, settles the cache, and dresses the answer.
     fn speak(
         &self,
-        provider: &dyn Provider,
+        provider: &Provider,
         request: &Request,
         prompt: &Prompt,
         entry: &mut JournalEntry,
@@ -202,7 +197,7 @@ impl Exchange {
         let step = if only_warms(request) {
             Step::default()
         } else {
-            self.state().runs.step(run_key(provider.format(), request), &self.scenario, prompt)
+            self.state().runs.step(run_key(provider.format, request), &self.scenario, prompt)
         };
         let fault = step.fault;
         fault.map_or(Ok(()), |fault| refused_by(fault, request.is_stream))?;
@@ -210,7 +205,7 @@ impl Exchange {
         if fault == Some(Fault::MalformedArguments) {
             answer = answer.with_malformed_arguments();
         }
-        if !provider.shows_thinking(request) {
+        if !(provider.shows_thinking)(request) {
             answer.thinking = None;
         }
         let settlement = self.settle(request, prompt);
@@ -241,14 +236,14 @@ impl Exchange {
         }
     }
 
-    fn dress(&self, provider: &dyn Provider, reply: &Reply<'_>, fault: Option<Fault>) -> Outcome {
-        if provider.format() == Format::OpenAiResponses && fault.is_none() {
-            self.state().memory.remember(&reply.request.body, &provider.whole(reply));
+    fn dress(&self, provider: &Provider, reply: &Reply<'_>, fault: Option<Fault>) -> Outcome {
+        if provider.format == Format::OpenAiResponses && fault.is_none() {
+            self.state().memory.remember(&reply.request.body, &(provider.whole)(reply));
         }
         if reply.request.is_stream {
-            Outcome::Events { events: provider.events(reply), error_event: provider.error_event(), fault }
+            Outcome::Events { events: (provider.events)(reply), error_event: (provider.error_event)(), fault }
         } else {
-            Outcome::Whole(provider.whole(reply), fault)
+            Outcome::Whole((provider.whole)(reply), fault)
         }
     }
 }

@@ -1,6 +1,10 @@
 use serde_json::Value;
 
-use crate::{Format, Violation, anthropic, gemini, openai_chat, openai_responses};
+use crate::anthropic::ANTHROPIC;
+use crate::gemini::GEMINI;
+use crate::openai_chat::OPENAI_CHAT;
+use crate::openai_responses::OPENAI_RESPONSES;
+use crate::{Format, Violation};
 
 /// Names every history rule that a request body breaks, in the order of the history.
 ///
@@ -40,10 +44,11 @@ use crate::{Format, Violation, anthropic, gemini, openai_chat, openai_responses}
 /// ```
 #[must_use]
 pub fn judge(format: Format, body: &Value) -> Vec<Violation> {
-    match format {
-        Format::Anthropic => anthropic::judge(body),
-        Format::OpenAiChat => openai_chat::judge(body),
-        Format::OpenAiResponses => openai_responses::judge(body),
-        Format::Gemini => gemini::judge(body),
-    }
+    let provider = match format {
+        Format::Anthropic => &ANTHROPIC,
+        Format::OpenAiChat => &OPENAI_CHAT,
+        Format::OpenAiResponses => &OPENAI_RESPONSES,
+        Format::Gemini => &GEMINI,
+    };
+    (provider.judge)(body)
 }

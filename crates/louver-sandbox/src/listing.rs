@@ -2,66 +2,57 @@
 
 use serde_json::{Value, json};
 
+use crate::Format;
 use crate::models::{self, Model};
 
 const CREATED: &str = "2026-01-01T00:00:00Z";
 const CREATED_SECONDS: u64 = 1_767_225_600;
 
-fn anthropic_model(id: &str, model: &Model) -> Value {
-    json!({
-        "type": "model",
-        "id": id,
-        "display_name": id,
-        "created_at": CREATED,
-        "max_input_tokens": model.context_window,
-        "max_tokens": model.max_output,
-    })
+/// The models of an API: `GET /v1/models`, `GET /v1beta/models`.
+pub(crate) fn all(format: Format) -> Value {
+    let listed = |prefix| -> Vec<Value> {
+        models::listed(prefix).map(|model| described(format, &model.prefix, model)).collect()
+    };
+    match format {
+        Format::Anthropic => {
+            let models = listed("claude");
+            let id = |model: Option<&Value>| model.map(|model| model["id"].clone());
+            json!({"first_id": id(models.first()), "last_id": id(models.last()), "has_more": false, "data": models})
+        }
+        Format::OpenAiChat | Format::OpenAiResponses => json!({"object": "list", "data": listed("gpt")}),
+        Format::Gemini => json!({"models": listed("gemini")}),
+    }
 }
 
-fn openai_model(id: &str) -> Value {
-    json!({"id": id, "object": "model", "created": CREATED_SECONDS, "owned_by": "openai"})
+/// One model, if its name is one of the API's.
+pub(crate) fn one(format: Format, id: &str) -> Option<Value> {
+    let is_theirs = match format {
+        Format::Anthropic => id.starts_with("claude"),
+        Format::OpenAiChat | Format::OpenAiResponses => id.starts_with("gpt") || id.starts_with('o'),
+        Format::Gemini => id.starts_with("gemini"),
+    };
+    is_theirs.then(|| described(format, id, models::find(id)))
 }
 
-fn gemini_model(id: &str, model: &Model) -> Value {
-    json!({
-        "name": format!("models/{id}"),
-        "displayName": id,
-        "inputTokenLimit": model.context_window,
-        "outputTokenLimit": model.max_output,
-        "supportedGenerationMethods": ["generateContent", "countTokens"],
-    })
-}
-
-/// `GET /v1/models` with Anthropic's headers.
-pub(crate) fn anthropic() -> Value {
-    let models: Vec<Value> = models::listed("claude").map(|model| anthropic_model(&model.prefix, model)).collect();
-    let id = |model: Option<&Value>| model.map(|model| model["id"].clone());
-    json!({"first_id": id(models.first()), "last_id": id(models.last()), "has_more": false, "data": models})
-}
-
-/// `GET /v1/models` without them.
-pub(crate) fn openai() -> Value {
-    let models: Vec<Value> = models::listed("gpt").map(|model| openai_model(&model.prefix)).collect();
-    json!({"object": "list", "data": models})
-}
-
-/// `GET /v1beta/models`.
-pub(crate) fn gemini() -> Value {
-    let models: Vec<Value> = models::listed("gemini").map(|model| gemini_model(&model.prefix, model)).collect();
-    json!({"models": models})
-}
-
-/// One model of Anthropic's, if the name is one of theirs.
-pub(crate) fn anthropic_one(id: &str) -> Option<Value> {
-    id.starts_with("claude").then(|| anthropic_model(id, models::find(id)))
-}
-
-/// One model of OpenAI's, if a row of the table is about it.
-pub(crate) fn openai_one(id: &str) -> Option<Value> {
-    (id.starts_with("gpt") || id.starts_with('o')).then(|| openai_model(id))
-}
-
-/// One model of Google's, if the name is one of theirs.
-pub(crate) fn gemini_one(id: &str) -> Option<Value> {
-    id.starts_with("gemini").then(|| gemini_model(id, models::find(id)))
+fn described(format: Format, id: &str, model: &Model) -> Value {
+    match format {
+        Format::Anthropic => json!({
+            "type": "model",
+            "id": id,
+            "display_name": id,
+            "created_at": CREATED,
+            "max_input_tokens": model.context_window,
+            "max_tokens": model.max_output,
+        }),
+        Format::OpenAiChat | Format::OpenAiResponses => {
+            json!({"id": id, "object": "model", "created": CREATED_SECONDS, "owned_by": "openai"})
+        }
+        Format::Gemini => json!({
+            "name": format!("models/{id}"),
+            "displayName": id,
+            "inputTokenLimit": model.context_window,
+            "outputTokenLimit": model.max_output,
+            "supportedGenerationMethods": ["generateContent", "countTokens"],
+        }),
+    }
 }

@@ -11,116 +11,92 @@ pub(crate) struct Where {
     pub(crate) history: &'static str,
 }
 
-fn error(message: &str, kind: &str, param: &Value, code: &Value) -> Value {
+/// What an error body says: message, kind, parameter, code.
+type Said = (String, &'static str, Value, Option<&'static str>);
+
+const INVALID: &str = "invalid_request_error";
+
+fn body((message, kind, param, code): Said) -> Value {
     json!({"error": {"message": message, "type": kind, "param": param, "code": code}})
 }
 
 pub(crate) fn server_error_body() -> Value {
-    error(
-        "The server had an error processing your request. Sorry about that!",
-        "server_error",
-        &Value::Null,
-        &Value::Null,
-    )
+    body(failure("The server had an error processing your request. Sorry about that!", "server_error", None))
+}
+
+fn failure(message: &str, kind: &'static str, code: Option<&'static str>) -> Said {
+    (message.to_owned(), kind, Value::Null, code)
+}
+
+fn invalid(message: String) -> Said {
+    (message, INVALID, Value::Null, None)
 }
 
 pub(crate) fn reply(refusal: &Refusal, place: Where) -> ErrorReply {
-    let reply = match refusal {
-        Refusal::MissingKey | Refusal::BadKey { .. } => ErrorReply::new(401, key_body(refusal)),
-        Refusal::RateLimited { .. } | Refusal::ServerError | Refusal::Overloaded => busy(refusal),
-        _ => invalid(refusal, place),
-    };
-    match refusal {
-        Refusal::RateLimited { retry_after_seconds } => {
-            ErrorReply { retry_after_seconds: *retry_after_seconds, ..reply }
-        }
-        _ => reply,
-    }
-}
-
-fn key_body(refusal: &Refusal) -> Value {
-    let Refusal::BadKey { shown } = refusal else {
-        let message = "You didn't provide an API key. You need to provide your API key in an Authorization header using \
-                       Bearer auth (i.e. Authorization: Bearer YOUR_KEY).";
-        return error(message, "invalid_request_error", &Value::Null, &Value::Null);
-    };
-    let message = format!(
-        "Incorrect API key provided: {shown}***. You can find your API key at https://platform.openai.com/account/api-keys."
-    );
-    error(&message, "invalid_request_error", &Value::Null, &json!("invalid_api_key"))
-}
-
-fn busy(refusal: &Refusal) -> ErrorReply {
-    match refusal {
-        Refusal::RateLimited { .. } => ErrorReply::new(
-            429,
-            error(
-                "Rate limit reached for requests. Please try again later.",
-                "requests",
-                &Value::Null,
-                &json!("rate_limit_exceeded"),
+    let (status, said) = match refusal {
+        Refusal::MissingKey => (
+            401,
+            invalid(
+                "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer \
+                 auth (i.e. Authorization: Bearer YOUR_KEY)."
+                    .to_owned(),
             ),
         ),
-        Refusal::Overloaded => ErrorReply::new(
-            503,
-            error(
-                "The engine is currently overloaded, please try again later",
-                "server_error",
-                &Value::Null,
-                &json!("server_overloaded"),
-            ),
-        ),
-        _ => ErrorReply::new(500, server_error_body()),
-    }
-}
-
-fn invalid(refusal: &Refusal, place: Where) -> ErrorReply {
-    let kind = "invalid_request_error";
-    let (status, message, param, code) = match refusal {
-        Refusal::UnknownPath { method, path } => {
-            (404, format!("Invalid URL ({method} {path})"), Value::Null, Value::Null)
+        Refusal::BadKey { shown } => {
+            let message = format!(
+                "Incorrect API key provided: {shown}***. You can find your API key at \
+                 https://platform.openai.com/account/api-keys."
+            );
+            (401, (message, INVALID, Value::Null, Some("invalid_api_key")))
         }
+        Refusal::RateLimited { .. } => {
+            let message = "Rate limit reached for requests. Please try again later.";
+            (429, failure(message, "requests", Some("rate_limit_exceeded")))
+        }
+        Refusal::Overloaded => {
+            let message = "The engine is currently overloaded, please try again later";
+            (503, failure(message, "server_error", Some("server_overloaded")))
+        }
+        Refusal::ServerError => return ErrorReply::new(refusal, 500, server_error_body()),
+        Refusal::UnknownPath { method, path } => (404, invalid(format!("Invalid URL ({method} {path})"))),
         Refusal::UnknownModel { model } => {
             let message = format!("The model `{model}` does not exist or you do not have access to it.");
-            (404, message, Value::Null, json!("model_not_found"))
+            (404, (message, INVALID, Value::Null, Some("model_not_found")))
         }
-        Refusal::UnknownResponse { id } => (
-            400,
-            format!("Previous response with id '{id}' not found."),
-            json!("previous_response_id"),
-            json!("previous_response_not_found"),
-        ),
+        Refusal::UnknownResponse { id } => {
+            let message = format!("Previous response with id '{id}' not found.");
+            (400, (message, INVALID, json!("previous_response_id"), Some("previous_response_not_found")))
+        }
         Refusal::Malformed { reason } => {
-            (400, format!("We could not parse the JSON body of your request. ({reason})"), Value::Null, Value::Null)
+            (400, invalid(format!("We could not parse the JSON body of your request. ({reason})")))
         }
-        Refusal::TooLarge { limit } => {
-            (413, format!("Maximum content size limit ({limit}) exceeded"), Value::Null, Value::Null)
-        }
+        Refusal::TooLarge { limit } => (413, invalid(format!("Maximum content size limit ({limit}) exceeded"))),
         Refusal::MissingField { field } => {
-            (400, format!("Missing required parameter: '{field}'."), json!(field), json!("missing_required_parameter"))
+            let message = format!("Missing required parameter: '{field}'.");
+            (400, (message, INVALID, json!(field), Some("missing_required_parameter")))
         }
-        Refusal::Illegal(violation) => (400, violation.message.clone(), place.param, Value::Null),
-        Refusal::Overflow { .. } | Refusal::NoReplyRoom { .. } => {
-            (400, overflow(refusal, place.history), json!(place.history), json!("context_length_exceeded"))
+        Refusal::Illegal(violation) => (400, (violation.message.clone(), INVALID, place.param, None)),
+        Refusal::Overflow { input, window, is_new_model } => {
+            (400, overflow(*input, *window, *is_new_model, place.history))
         }
-        _ => (500, "The server had an error while processing your request.".to_owned(), Value::Null, Value::Null),
+        Refusal::NoReplyRoom { input, window, .. } => (400, overflow(*input, *window, false, place.history)),
     };
-    ErrorReply::new(status, error(&message, kind, &param, &code))
+    ErrorReply::new(refusal, status, body(said))
 }
 
-fn overflow(refusal: &Refusal, history: &str) -> String {
-    match refusal {
-        _ if history == "input" => {
+fn overflow(input: u64, window: u64, is_new_model: bool, history: &str) -> Said {
+    let message = match (history, is_new_model) {
+        ("input", _) => {
             "Your input exceeds the context window of this model. Please adjust your input and try again.".to_owned()
         }
-        Refusal::Overflow { input, window, is_new_model: true } => format!(
+        (_, true) => format!(
             "Input tokens exceed the configured limit of {window} tokens. Your messages resulted in {input} tokens. Please \
              reduce the length of the messages."
         ),
-        Refusal::Overflow { input, window, .. } | Refusal::NoReplyRoom { input, window, .. } => format!(
+        (_, false) => format!(
             "This model's maximum context length is {window} tokens. However, your messages resulted in {input} tokens. \
              Please reduce the length of the messages."
         ),
-        _ => String::new(),
-    }
+    };
+    (message, INVALID, json!(history), Some("context_length_exceeded"))
 }

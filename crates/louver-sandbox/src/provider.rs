@@ -4,6 +4,7 @@ use axum::http::HeaderMap;
 use serde_json::Value;
 
 use crate::answer::Answer;
+use crate::body::is_missing;
 use crate::counter::Counter;
 use crate::fingerprint::Fingerprint;
 use crate::prompt::Prompt;
@@ -25,6 +26,14 @@ impl Request {
     /// Prompts of different keys or models share no cache.
     pub(crate) fn cache_scope(&self) -> Fingerprint {
         Fingerprint::EMPTY.then_text(&self.key).then_text(&self.model)
+    }
+
+    /// Refuses a body that lacks one of these fields.
+    pub(crate) fn require(&self, fields: &[&'static str]) -> Result<(), Refusal> {
+        match fields.iter().find(|field| is_missing(&self.body, field)) {
+            Some(field) => Err(Refusal::MissingField { field }),
+            None => Ok(()),
+        }
     }
 
     /// Whether a header lists a value, as `anthropic-beta` does.
@@ -65,35 +74,28 @@ pub(crate) struct Reply<'a> {
     pub(crate) created: u64,
 }
 
-/// One provider's API.
-pub(crate) trait Provider: Send + Sync {
+/// One provider's API, as a table of what it does.
+pub(crate) struct Provider {
     /// The format it speaks.
-    fn format(&self) -> Format;
-
+    pub(crate) format: Format,
     /// Checks that the body has the fields and shapes that the API insists on.
-    fn screen(&self, request: &Request) -> Result<(), Refusal>;
-
+    pub(crate) screen: fn(&Request) -> Result<(), Refusal>,
+    /// Names every history rule that a body breaks.
+    pub(crate) judge: fn(&Value) -> Vec<Violation>,
     /// Checks what only the issuer of an earlier answer can know: signatures and links between items.
-    fn verify(&self, request: &Request) -> Vec<Violation>;
-
+    pub(crate) verify: fn(&Request) -> Vec<Violation>,
     /// Reads the request as blocks, tools and facts.
-    fn prompt(&self, request: &Request, counter: &Counter) -> Prompt;
-
+    pub(crate) prompt: fn(&Request, &Counter) -> Prompt,
     /// Whether the answer may show thinking to this request.
-    fn shows_thinking(&self, request: &Request) -> bool;
-
+    pub(crate) shows_thinking: fn(&Request) -> bool,
     /// The answer in one piece.
-    fn whole(&self, reply: &Reply<'_>) -> Value;
-
+    pub(crate) whole: fn(&Reply<'_>) -> Value,
     /// The answer as server-sent events, each a text that ends with an empty line.
-    fn events(&self, reply: &Reply<'_>) -> Vec<String>;
-
+    pub(crate) events: fn(&Reply<'_>) -> Vec<String>,
     /// The answer of the counting endpoint.
-    fn count(&self, tokens: u64) -> Value;
-
-    /// The answer to a request that is refused.
-    fn error(&self, refusal: &Refusal, serial: u64) -> ErrorReply;
-
+    pub(crate) count: fn(u64) -> Value,
+    /// The answer to a request that is refused, with a serial of its own.
+    pub(crate) error: fn(&Refusal, u64) -> ErrorReply,
     /// The event that reports an error within a stream.
-    fn error_event(&self) -> String;
+    pub(crate) error_event: fn() -> String,
 }

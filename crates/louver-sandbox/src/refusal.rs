@@ -50,6 +50,13 @@ pub(crate) enum Refusal {
     Overloaded,
 }
 
+impl Refusal {
+    /// Refuses what breaks a rule.
+    pub(crate) fn if_any(violation: Option<Violation>) -> Result<(), Self> {
+        violation.map_or(Ok(()), |violation| Err(Self::Illegal(violation)))
+    }
+}
+
 /// An error as it goes over the wire.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ErrorReply {
@@ -59,7 +66,12 @@ pub(crate) struct ErrorReply {
 }
 
 impl ErrorReply {
-    pub(crate) fn new(status: u16, body: Value) -> Self {
-        Self { status, retry_after_seconds: None, body }
+    /// The answer to a refusal; some say when to come back.
+    pub(crate) fn new(refusal: &Refusal, status: u16, body: Value) -> Self {
+        let retry_after_seconds = match refusal {
+            Refusal::RateLimited { retry_after_seconds } => *retry_after_seconds,
+            _ => None,
+        };
+        Self { status, retry_after_seconds, body }
     }
 }

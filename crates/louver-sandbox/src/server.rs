@@ -12,12 +12,12 @@ use axum::routing::{get, post};
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, watch};
 
-use crate::anthropic::Anthropic;
+use crate::anthropic::ANTHROPIC;
 use crate::connection::ResetSwitch;
 use crate::exchange::{Exchange, Incoming, Outcome, check_key};
-use crate::gemini::Gemini;
-use crate::openai_chat::OpenAiChat;
-use crate::openai_responses::OpenAiResponses;
+use crate::gemini::GEMINI;
+use crate::openai_chat::OPENAI_CHAT;
+use crate::openai_responses::OPENAI_RESPONSES;
 use crate::outgoing::{self, Lease};
 use crate::provider::Provider;
 use crate::refusal::{ErrorReply, Refusal};
@@ -35,16 +35,21 @@ pub(crate) struct Server {
 }
 
 pub(crate) fn router(server: Server) -> Router {
+    let answered = |provider: &'static Provider, is_count: bool| {
+        post(move |State(server): State<Server>, request: HttpRequest| {
+            server.handle(provider, Aim { is_count, ..Aim::default() }, request)
+        })
+    };
     Router::new()
-        .route("/v1/messages", post(messages))
-        .route("/v1/messages/count_tokens", post(count_messages))
-        .route("/v1/chat/completions", post(chat))
-        .route("/v1/responses", post(responses))
-        .route("/v1/responses/input_tokens", post(count_responses))
+        .route("/v1/messages", answered(&ANTHROPIC, false))
+        .route("/v1/messages/count_tokens", answered(&ANTHROPIC, true))
+        .route("/v1/chat/completions", answered(&OPENAI_CHAT, false))
+        .route("/v1/responses", answered(&OPENAI_RESPONSES, false))
+        .route("/v1/responses/input_tokens", answered(&OPENAI_RESPONSES, true))
         .route("/v1/models", get(list_models))
         .route("/v1/models/{id}", get(one_model))
-        .route("/v1beta/models", get(list_gemini_models))
-        .route("/v1beta/models/{action}", post(gemini).get(one_gemini_model))
+        .route("/v1beta/models", get(list_models))
+        .route("/v1beta/models/{action}", post(gemini).get(one_model))
         .route("/_sandbox/journal", get(journal))
         .method_not_allowed_fallback(unknown)
         .fallback(unknown)
@@ -61,28 +66,6 @@ struct Aim {
     is_array: bool,
 }
 
-const COUNT: Aim = Aim { model: None, is_stream: None, is_count: true, is_array: false };
-
-async fn messages(State(server): State<Server>, request: HttpRequest) -> Response {
-    server.handle(&Anthropic, Aim::default(), request).await
-}
-
-async fn count_messages(State(server): State<Server>, request: HttpRequest) -> Response {
-    server.handle(&Anthropic, COUNT, request).await
-}
-
-async fn chat(State(server): State<Server>, request: HttpRequest) -> Response {
-    server.handle(&OpenAiChat, Aim::default(), request).await
-}
-
-async fn responses(State(server): State<Server>, request: HttpRequest) -> Response {
-    server.handle(&OpenAiResponses, Aim::default(), request).await
-}
-
-async fn count_responses(State(server): State<Server>, request: HttpRequest) -> Response {
-    server.handle(&OpenAiResponses, COUNT, request).await
-}
-
 async fn gemini(State(server): State<Server>, Path(action): Path<String>, request: HttpRequest) -> Response {
     let (model, verb) = action.rsplit_once(':').unwrap_or((&action, ""));
     let model = Some(model.to_owned());
@@ -94,29 +77,18 @@ async fn gemini(State(server): State<Server>, Path(action): Path<String>, reques
         "countTokens" => Aim { is_count: true, ..whole },
         _ => return unknown(State(server), request).await,
     };
-    server.handle(&Gemini, aim, request).await
+    server.handle(&GEMINI, aim, request).await
 }
 
 async fn list_models(State(server): State<Server>, request: HttpRequest) -> Response {
     let provider = provider_of(&request);
-    let list = if provider.format() == Format::Anthropic { listing::anthropic() } else { listing::openai() };
-    server.list(provider, &request, Ok(list))
+    server.list(provider, &request, Ok(listing::all(provider.format)))
 }
 
 async fn one_model(State(server): State<Server>, Path(id): Path<String>, request: HttpRequest) -> Response {
     let provider = provider_of(&request);
-    let is_anthropic = provider.format() == Format::Anthropic;
-    let model = if is_anthropic { listing::anthropic_one(&id) } else { listing::openai_one(&id) };
-    server.list(provider, &request, model.ok_or(Refusal::UnknownModel { model: id }))
-}
-
-async fn list_gemini_models(State(server): State<Server>, request: HttpRequest) -> Response {
-    server.list(&Gemini, &request, Ok(listing::gemini()))
-}
-
-async fn one_gemini_model(State(server): State<Server>, Path(id): Path<String>, request: HttpRequest) -> Response {
-    let model = listing::gemini_one(&id).ok_or(Refusal::UnknownModel { model: id });
-    server.list(&Gemini, &request, model)
+    let model = listing::one(provider.format, &id).ok_or(Refusal::UnknownModel { model: id });
+    server.list(provider, &request, model)
 }
 
 async fn journal(State(server): State<Server>) -> Response {
@@ -125,27 +97,27 @@ async fn journal(State(server): State<Server>) -> Response {
 
 async fn unknown(State(server): State<Server>, request: HttpRequest) -> Response {
     let refusal = Refusal::UnknownPath { method: request.method().to_string(), path: request.uri().path().to_owned() };
-    server.error(&provider_of(&request).error(&refusal, server.exchange.next_serial()))
+    server.error(&(provider_of(&request).error)(&refusal, server.exchange.next_serial()))
 }
 
 /// Whose words an answer is in, where the path alone does not say it.
-fn provider_of(request: &HttpRequest) -> &'static dyn Provider {
+fn provider_of(request: &HttpRequest) -> &'static Provider {
     let path = request.uri().path();
     let headers = request.headers();
     if path.starts_with("/v1beta") {
-        &Gemini
+        &GEMINI
     } else if path.starts_with("/v1/messages") || headers.contains_key("anthropic-version") {
-        &Anthropic
+        &ANTHROPIC
     } else if path.starts_with("/v1/responses") {
-        &OpenAiResponses
+        &OPENAI_RESPONSES
     } else {
-        &OpenAiChat
+        &OPENAI_CHAT
     }
 }
 
 impl Server {
     /// Answers a request and gives the answer the id under which both providers' clients report it.
-    async fn handle(self, provider: &dyn Provider, aim: Aim, request: HttpRequest) -> Response {
+    async fn handle(self, provider: &Provider, aim: Aim, request: HttpRequest) -> Response {
         let id = format!("req_sbx{:016}", self.exchange.next_serial());
         let mut response = self.respond(provider, aim, request).await;
         if !response.headers().contains_key(REQUEST_ID) {
@@ -154,12 +126,12 @@ impl Server {
         response
     }
 
-    async fn respond(self, provider: &dyn Provider, aim: Aim, request: HttpRequest) -> Response {
+    async fn respond(self, provider: &Provider, aim: Aim, request: HttpRequest) -> Response {
         let path = request.uri().path().to_owned();
         let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else {
             return self.error(&self.exchange.refuse(provider, &path, &Refusal::Overloaded));
         };
-        let key = key(provider.format(), request.headers(), request.uri().query());
+        let key = key(provider.format, request.headers(), request.uri().query());
         let reset =
             request.extensions().get::<ConnectInfo<ResetSwitch>>().map(|info| info.0.clone()).unwrap_or_default();
         let (parts, body) = request.into_parts();
@@ -191,12 +163,12 @@ impl Server {
     }
 
     /// A listing, for whoever has a key.
-    fn list(&self, provider: &dyn Provider, request: &HttpRequest, list: Result<Value, Refusal>) -> Response {
-        let key = key(provider.format(), request.headers(), request.uri().query());
+    fn list(&self, provider: &Provider, request: &HttpRequest, list: Result<Value, Refusal>) -> Response {
+        let key = key(provider.format, request.headers(), request.uri().query());
         let listed = check_key(key).and(list);
         match listed {
             Ok(list) => json_response(StatusCode::OK, &list),
-            Err(refusal) => self.error(&provider.error(&refusal, self.exchange.next_serial())),
+            Err(refusal) => self.error(&(provider.error)(&refusal, self.exchange.next_serial())),
         }
     }
 

@@ -15,4 +15,9 @@ impl Violation {
     pub(crate) fn new(rule: &str, path: impl Into<String>, message: impl Into<String>) -> Self {
         Self { rule: rule.to_owned(), path: path.into(), message: message.into() }
     }
+
+    /// A request that has not the shape it should have.
+    pub(crate) fn invalid(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new("invalid-request", path, message)
+    }
 }

@@ -8,6 +8,7 @@
 //! One job is open at a time, and it stays open until it is answered, however often the window is cut meanwhile: a model
 //! that takes many turns for a summary still gets it in. Whoever took a job and cannot finish it says so with an error.
 
+use crate::display::shortened;
 use crate::unsummarized::Unsummarized;
 use crate::wire::{Message, Part, PartKind};
 use std::collections::VecDeque;
@@ -231,21 +232,15 @@ fn part_text(message: &Message, part: &Part) -> Option<(String, bool)> {
     match part.kind {
         PartKind::Text if part.blank => None,
         PartKind::Text => Some((message.text_of(part).into_owned(), false)),
-        PartKind::ToolCall | PartKind::ServerToolCall => {
-            Some((format!("calls {}({})", message.name_of(part), shortened(&message.text_of(part))), true))
-        }
+        PartKind::ToolCall | PartKind::ServerToolCall => Some((
+            format!("calls {}({})", message.name_of(part), shortened(&message.text_of(part), TOOL_TEXT_CHARS)),
+            true,
+        )),
         PartKind::ToolResult | PartKind::ServerToolResult => {
-            Some((format!("result: {}", shortened(&message.text_of(part))), true))
+            Some((format!("result: {}", shortened(&message.text_of(part), TOOL_TEXT_CHARS)), true))
         }
         PartKind::Media(_) => Some(("[media]".to_owned(), false)),
         PartKind::Thinking | PartKind::Compaction | PartKind::Reference | PartKind::Other => None,
-    }
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(TOOL_TEXT_CHARS) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Changing what is inside a message.
 
+use crate::display::truncate;
 use crate::json::{JsonError, text};
 use crate::wire::{Format, Message, Part, PartKind, Splice};
 
@@ -96,7 +97,6 @@ pub fn clip(text: &str, keep_chars: usize) -> String {
     }
     let tail = keep_chars / 2;
     let head = keep_chars - tail;
-    let head_end = text.char_indices().nth(head).map_or(text.len(), |(at, _)| at);
-    let tail_start = text.char_indices().nth(chars - tail).map_or(text.len(), |(at, _)| at);
-    format!("{}\n[{} characters left out]\n{}", &text[..head_end], chars - keep_chars, &text[tail_start..])
+    let tail_start = truncate(text, chars - tail).len();
+    format!("{}\n[{} characters left out]\n{}", truncate(text, head), chars - keep_chars, &text[tail_start..])
 }

@@ -15,6 +15,7 @@ pub mod cache_mark;
 pub mod catalog;
 pub mod condense;
 pub mod count;
+pub mod display;
 pub mod economy;
 pub mod edit;
 mod error;

@@ -261,14 +261,13 @@ impl Config {
     /// The policy that the file asks for: by its name, or else by the windows whose keys it has.
     #[must_use]
     pub fn wanted_policy(&self) -> Option<PolicyKind> {
-        let name = match (self.policy.as_deref(), self.has_message_keys(), self.has_token_keys()) {
-            (Some(name), _, _) => name,
-            (None, true, true) => "both",
-            (None, true, false) => "messages",
-            (None, false, true) => "tokens",
-            (None, false, false) => return None,
-        };
-        name.parse().ok()
+        match (self.policy.as_deref(), self.has_message_keys(), self.has_token_keys()) {
+            (Some(name), _, _) => name.parse().ok(),
+            (None, true, true) => Some(PolicyKind::Both(self.messages(), self.tokens())),
+            (None, true, false) => Some(PolicyKind::Messages(self.messages())),
+            (None, false, true) => Some(PolicyKind::Tokens(self.tokens())),
+            (None, false, false) => None,
+        }
     }
 
     fn has_message_keys(&self) -> bool {

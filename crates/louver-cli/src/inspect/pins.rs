@@ -23,9 +23,8 @@ impl Pinned {
     pub(super) fn of(window: &Window, body: &Body) -> Self {
         let log = Log { messages: body.messages().to_vec(), events: Vec::new() };
         let len = log.messages.len();
-        let config = WindowConfig::new(body.format(), window.policy.clone());
-        let config =
-            window.config(body).unwrap_or(WindowConfig { budget: Budget::new(ANY_WINDOW, None).ok(), ..config });
+        let budget = window.config.budget.or_else(|| Budget::new(ANY_WINDOW, None).ok());
+        let config = WindowConfig { budget, ..window.config.clone() };
         let Ok(engine) = louver::Window::restore(config, log) else {
             return Self { messages: vec![false; len], spoken: String::new() };
         };

@@ -1,7 +1,7 @@
 //! The table for people.
 
-use super::survey::{Piece, Place, Row, Survey};
-use crate::printer::{grouped, plural, safe};
+use super::figures::{Figures, Piece, Place, Row};
+use crate::printer::{grouped, percent, plural, safe};
 use anstyle::{AnsiColor, Style};
 use louver::wire::Role;
 use std::fmt::Write;
@@ -39,40 +39,40 @@ impl Layout {
 }
 
 /// Draws everything.
-pub(crate) fn table(source: &str, survey: &Survey, layout: &Layout) -> String {
-    let mut text = title(source, survey);
+pub(crate) fn table(source: &str, figures: &Figures, layout: &Layout) -> String {
+    let mut text = title(source, figures);
     let what = layout.what;
     line(&mut text, &format!("{FAINT}{:>9}  {:<9}  {:<what$}  {:>9}  fill{FAINT:#}", "#", "role", "what", "tokens"));
     let mut before = 0;
-    for outer in &survey.overhead {
-        let bar = bar(survey, before, outer.cumulative_tokens, role_style(Role::System));
+    for outer in &figures.overhead {
+        let bar = bar(figures, before, outer.cumulative_tokens, role_style(Role::System));
         let name = styled(role_style(Role::System), &fit(outer.name, 9));
         line(&mut text, &format!("{:>9}  {name}  {:what$}  {:>9}  {bar}", "", "", grouped(outer.tokens)));
         before = outer.cumulative_tokens;
     }
-    rows(&mut text, survey, layout, before);
+    rows(&mut text, figures, layout, before);
     text.push('\n');
-    totals(&mut text, survey);
+    totals(&mut text, figures);
     text
 }
 
-fn title(source: &str, survey: &Survey) -> String {
+fn title(source: &str, figures: &Figures) -> String {
     let mut text = String::new();
-    let model = survey.model.as_deref().map(|model| format!(", {}", safe(model))).unwrap_or_default();
+    let model = figures.model.as_deref().map(|model| format!(", {}", safe(model))).unwrap_or_default();
     line(
         &mut text,
         &format!(
             "{TITLE}{}{TITLE:#}: {}{model}, {} in {}",
             safe(source),
-            survey.format,
-            plural(survey.messages.len(), "message"),
-            plural(survey.units, "unit")
+            figures.format,
+            plural(figures.messages.len(), "message"),
+            plural(figures.units, "unit")
         ),
     );
-    let error = (survey.counter.stated_error * 100.0).round();
-    let trust = if error > 0.0 { format!("±{error} %") } else { "exact".to_owned() };
-    let counter = format!("{} tokens by {}, {trust}", grouped(survey.total_tokens), survey.counter.name);
-    let limit = match (survey.context_window, survey.allowed_tokens) {
+    let error = figures.counter.stated_error;
+    let trust = if error > 0.0 { format!("±{} %", percent(error, 0)) } else { "exact".to_owned() };
+    let counter = format!("{} tokens by {}, {trust}", grouped(figures.total_tokens), figures.counter.name);
+    let limit = match (figures.context_window, figures.allowed_tokens) {
         (Some(window), Some(allowed)) => {
             format!("context window of {} tokens, {} of them for the conversation", grouped(window), grouped(allowed))
         }
@@ -84,15 +84,15 @@ fn title(source: &str, survey: &Survey) -> String {
 }
 
 /// All rows, or those at both ends with a line for what is between.
-fn rows(text: &mut String, survey: &Survey, layout: &Layout, mut before: u64) {
-    let count = survey.messages.len();
+fn rows(text: &mut String, figures: &Figures, layout: &Layout, mut before: u64) {
+    let count = figures.messages.len();
     let shown = if layout.limit == 0 { count } else { layout.limit.min(count) };
     let (head, tail) = (shown.div_ceil(2), shown / 2);
-    for (index, row) in survey.messages.iter().enumerate() {
+    for (index, row) in figures.messages.iter().enumerate() {
         if index < head || index >= count - tail {
-            line(text, &message(survey, layout, row, before));
+            line(text, &message(figures, layout, row, before));
         } else if index == head {
-            let hidden = &survey.messages[head..count - tail];
+            let hidden = &figures.messages[head..count - tail];
             line(text, &elided(hidden, before));
         }
         before = row.cumulative_tokens;
@@ -107,7 +107,7 @@ fn elided(hidden: &[Row], before: u64) -> String {
     format!("{FAINT}{:>9}  {count} not shown (#{first} to #{last}), {tokens} tokens; --limit 0 shows all{FAINT:#}", "⋮")
 }
 
-fn message(survey: &Survey, layout: &Layout, row: &Row, before: u64) -> String {
+fn message(figures: &Figures, layout: &Layout, row: &Row, before: u64) -> String {
     let pin = if row.pinned { styled(PIN, "◆") } else { " ".to_owned() };
     let border = match row.place {
         Place::Alone => " ",
@@ -122,7 +122,7 @@ fn message(survey: &Survey, layout: &Layout, row: &Row, before: u64) -> String {
         styled(style, &fit(row.role.name(), 9)),
         what(row, layout.what),
         grouped(row.tokens),
-        bar(survey, before, row.cumulative_tokens, style)
+        bar(figures, before, row.cumulative_tokens, style)
     )
 }
 
@@ -156,8 +156,8 @@ pub(crate) fn told(parts: &[Piece]) -> String {
 }
 
 /// How full the window is after a message: what came before faint, its own share in its colour.
-fn bar(survey: &Survey, before: u64, after: u64, style: Style) -> String {
-    let full = survey.full();
+fn bar(figures: &Figures, before: u64, after: u64, style: Style) -> String {
+    let full = figures.full();
     let eighths = |tokens: u64| {
         let eighths = u128::from(tokens) * (BAR as u128 * 8) / u128::from(full);
         usize::try_from(eighths).unwrap_or(usize::MAX).min(BAR * 8)
@@ -167,35 +167,35 @@ fn bar(survey: &Survey, before: u64, after: u64, style: Style) -> String {
     let rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][end % 8];
     let own = "█".repeat(own_cells) + rest;
     let blank = " ".repeat(BAR.saturating_sub(start + own_cells + usize::from(!rest.is_empty())));
-    let style = if after > survey.allowed_tokens.unwrap_or(full) { OVER } else { style };
-    let percent = percent(after, full);
+    let style = if after > figures.allowed_tokens.unwrap_or(full) { OVER } else { style };
+    let percent = fine_percent(after, full);
     let past = "█".repeat(start);
     format!("{FAINT}{past}{FAINT:#}{style}{own}{style:#}{blank} {percent:>5} %")
 }
 
 /// Finer where the figure is small.
-fn percent(tokens: u64, full: u64) -> String {
+fn fine_percent(tokens: u64, full: u64) -> String {
     let tenths = (u128::from(tokens) * 1000 / u128::from(full)).min(99_999);
     if tenths < 100 { format!("{}.{}", tenths / 10, tenths % 10) } else { (tenths / 10).to_string() }
 }
 
-fn totals(text: &mut String, survey: &Survey) {
-    let total = survey.total_tokens.max(1);
-    for entry in &survey.totals {
-        let share = percent(entry.tokens, total);
+fn totals(text: &mut String, figures: &Figures) {
+    let total = figures.total_tokens.max(1);
+    for entry in &figures.totals {
+        let share = fine_percent(entry.tokens, total);
         let cells = usize::try_from(entry.tokens * 40 / total).unwrap_or(0);
         let bar = "█".repeat(cells);
         let (name, tokens) = (entry.category.name(), grouped(entry.tokens));
         let style = if entry.tokens == 0 { FAINT } else { Style::new() };
         line(text, &format!("{style}  {name:<16}{tokens:>11}  {share:>5} %{style:#}  {FAINT}{bar}{FAINT:#}"));
     }
-    let tokens = grouped(survey.total_tokens);
+    let tokens = grouped(figures.total_tokens);
     line(text, &format!("{TITLE}  {:<16}{tokens:>11}{TITLE:#}", "total"));
     line(
         text,
         &format!(
             "\n{PIN}◆{PIN:#} kept by `{}` ({})   {FAINT}┌ └{FAINT:#} one unit: kept or left out together",
-            survey.policy, survey.pinned
+            figures.policy, figures.pinned
         ),
     );
 }

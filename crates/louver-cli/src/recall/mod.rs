@@ -7,4 +7,4 @@ mod snippet;
 
 pub(crate) use excerpt::excerpts;
 pub(crate) use page::{Columns, hits, messages};
-pub(crate) use row::{Row, json, rows};
+pub(crate) use row::{Row, rows};

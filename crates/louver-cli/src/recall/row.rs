@@ -36,9 +36,3 @@ pub(crate) fn rows<'b>(body: &Body, indices: impl Iterator<Item = usize>) -> Vec
     };
     indices.filter_map(row).collect()
 }
-
-/// One row a line.
-pub(crate) fn json(rows: &[Row<'_>]) -> anyhow::Result<String> {
-    let lines: Vec<String> = rows.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
-    Ok(if lines.is_empty() { "[]\n".to_owned() } else { format!("[\n{}\n]\n", lines.join(",\n")) })
-}

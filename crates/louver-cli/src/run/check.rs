@@ -1,7 +1,8 @@
 //! `louver check`: is this history legal?
 
 use super::{Deliverable, Exit, Shell};
-use crate::meaning::Check;
+use crate::args::Check;
+use crate::output::json_list;
 use crate::printer::{plural, safe};
 use anstyle::{AnsiColor, Style};
 use louver::legality;
@@ -25,12 +26,12 @@ pub(super) fn run(job: &Check, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     shell.warn_if_ambiguous(&body);
     let violations = legality::check(&body);
     if job.json {
-        shell.deliver(Deliverable::Json(&json(&body, &violations)?), job.output.as_deref())?;
+        shell.deliver(Deliverable::Json(&json_list(&findings(&body, &violations))?), &job.output)?;
     } else {
-        shell.deliver(Deliverable::Text(&lines(&body, &violations)), job.output.as_deref())?;
+        shell.deliver(Deliverable::Text(&lines(&body, &violations)), &job.output)?;
     }
     warn_of(&body, shell);
-    let source = safe(&job.input.source.to_string());
+    let source = safe(&job.input.to_string());
     let messages = plural(body.messages().len(), "message");
     let format = body.format();
     if violations.is_empty() {
@@ -67,15 +68,12 @@ fn lines(body: &Body, violations: &[Violation]) -> String {
     text
 }
 
-fn json(body: &Body, violations: &[Violation]) -> anyhow::Result<String> {
-    let finding = |violation: &Violation| -> anyhow::Result<String> {
-        Ok(serde_json::to_string(&Finding {
-            path: violation.path(body.history_path()),
-            rule: violation.rule,
-            index: violation.index,
-            message: &violation.message,
-        })?)
+fn findings<'v>(body: &Body, violations: &'v [Violation]) -> Vec<Finding<'v>> {
+    let finding = |violation: &'v Violation| Finding {
+        path: violation.path(body.history_path()),
+        rule: violation.rule,
+        index: violation.index,
+        message: &violation.message,
     };
-    let findings: Vec<String> = violations.iter().map(finding).collect::<Result<_, _>>()?;
-    Ok(if findings.is_empty() { "[]\n".to_owned() } else { format!("[\n{}\n]\n", findings.join(",\n")) })
+    violations.iter().map(finding).collect()
 }

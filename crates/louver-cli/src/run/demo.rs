@@ -6,7 +6,7 @@ use super::task::{options, runtime, tools};
 use super::watched::Watched;
 use super::{Exit, Shell};
 use crate::config::Config;
-use crate::printer::grouped;
+use crate::printer::{grouped, percent_of};
 use async_trait::async_trait;
 use louver::wire::Format;
 use louver_agent::provider::{Answer, AnthropicProvider, Connection, OpenAiProvider, Provider, ProviderError, Request};
@@ -147,7 +147,7 @@ fn judged(journal: &[JournalEntry]) -> Vec<(&'static str, String)> {
     let largest = journal.iter().map(|entry| entry.messages).max().unwrap_or_default();
     let input: u64 = journal.iter().map(|entry| entry.input_tokens).sum();
     let read: u64 = journal.iter().map(|entry| entry.cache_read_tokens).sum();
-    let share = (read * 100).checked_div(input).unwrap_or_default();
+    let share = percent_of(read, input);
     vec![
         ("Requests", journal.len().to_string()),
         ("Refused", refused.to_string()),

@@ -1,10 +1,10 @@
 //! `trim --explain`: a decision in plain words.
 
 use super::money::reasons;
-use crate::printer::{grouped, plural};
-use crate::window::Window;
-use louver::plan::Trigger;
-use louver::policy::{MessagesConfig, Row};
+use crate::printer::{grouped, percent, plural};
+use crate::window::{Limit, Window};
+use louver::plan::{Bound, Trigger};
+use louver::policy::{MessagesConfig, PolicyKind, Row, effective_threshold};
 use louver::report::{Action, Report};
 use louver::tokens::Counter;
 use louver::trim::Trimmed;
@@ -12,16 +12,19 @@ use louver::unit::units_of;
 use louver::wire::Body;
 
 /// One paragraph: what it is, which limits hold, why something was cut or not, what was left out.
-pub(super) fn explain(body: &Body, window: &Window, trimmed: &Trimmed) -> anyhow::Result<String> {
+pub(super) fn explain(body: &Body, window: &Window, trimmed: &Trimmed) -> String {
     let report = &trimmed.report;
     let mut sentences = vec![history(body, window, report)];
     sentences.extend(limits(window));
     match &trimmed.account {
         Some(account) => sentences.extend(reasons(account, report.trigger, window.model.as_deref())),
-        None => sentences.push(reason(window, report)),
+        None if report.action == Action::None && body.is_server_side() => {
+            sentences.push("Part of the history is kept by the provider, so nothing may be left out.".to_owned());
+        }
+        None => sentences.push(reason(&window.config.policy, report)),
     }
     sentences.extend(left_out(report));
-    Ok(sentences.join(" "))
+    sentences.join(" ")
 }
 
 fn history(body: &Body, window: &Window, report: &Report) -> String {
@@ -33,28 +36,28 @@ fn history(body: &Body, window: &Window, report: &Report) -> String {
         plural(messages.len(), "message"),
         plural(units, "unit"),
         grouped(report.tokens.before),
-        counted(&*window.counter)
+        counted(&*window.config.counter)
     )
 }
 
 /// The counter and how far to trust it.
-pub(crate) fn counted(counter: &dyn Counter) -> String {
-    let percent = (counter.stated_error() * 100.0).round();
-    match percent > 0.0 {
-        true => format!("with {}, which may be off by {percent} %", counter.name()),
+fn counted(counter: &dyn Counter) -> String {
+    match counter.stated_error() > 0.0 {
+        true => format!("with {}, which may be off by {} %", counter.name(), percent(counter.stated_error(), 0)),
         false => format!("exactly with {}", counter.name()),
     }
 }
 
 /// What the policy may not exceed.
 fn limits(window: &Window) -> Vec<String> {
-    let policy = window.policy.name();
+    let kind = &window.config.policy;
+    let policy = kind.name();
     let mut limits = Vec::new();
-    if has_no_limit(window) {
+    if has_no_limit(kind) {
         let summary = Row::find(policy).map_or("", |row| row.summary);
         limits.push(format!("The policy `{policy}` has no limit: {summary}."));
     }
-    if let Some(messages) = window.policy.messages() {
+    if let Some(messages) = kind.messages() {
         let MessagesConfig { max_messages, preserve_first_n, preserve_last_n, .. } = *messages;
         limits.push(match max_messages {
             0 => format!("The policy `{policy}` has no message cap (0 switches it off)."),
@@ -65,41 +68,37 @@ fn limits(window: &Window) -> Vec<String> {
             ),
         });
     }
-    if let (true, Some(limit)) = (window.policy.needs_budget(), window.limit)
-        && let Ok(budget) = limit.budget()
+    if let (Bound::Tokens, Some(Limit { budget: Ok(budget), window_from, reserve_from, .. })) =
+        (kind.bound(), window.limit)
     {
         limits.push(format!(
-            "The policy `{policy}` allows {} tokens: a context window of {} (from {}) less 10 % and {} for the reply \
-             (from {}).",
+            "The policy `{policy}` allows {} tokens: a context window of {} (from {window_from}) less 10 % and {} for the \
+             reply (from {reserve_from}).",
             grouped(budget.allowed_tokens()),
-            grouped(limit.context_window),
-            limit.window_from,
-            grouped(limit.reserve),
-            limit.reserve_from
+            grouped(budget.context_window()),
+            grouped(budget.reserve()),
         ));
     }
     limits
 }
 
-fn has_no_limit(window: &Window) -> bool {
-    window.policy.messages().is_none() && !window.policy.needs_budget()
+/// Whether it neither counts messages nor promises anything about tokens.
+fn has_no_limit(policy: &PolicyKind) -> bool {
+    policy.messages().is_none() && policy.bound() == Bound::None
 }
 
-fn reason(window: &Window, report: &Report) -> String {
+fn reason(policy: &PolicyKind, report: &Report) -> String {
     let tokens = grouped(report.prev_context_tokens);
     match (report.action, report.trigger) {
-        (Action::None, _) if report.warnings.iter().any(|warning| warning.contains("kept by the provider")) => {
-            "Part of the history is kept by the provider, so nothing may be left out.".to_owned()
-        }
-        (Action::None, _) if has_no_limit(window) => "It found nothing to change.".to_owned(),
+        (Action::None, _) if has_no_limit(policy) => "It found nothing to change.".to_owned(),
         (Action::None, _) => "That is within the limits, so nothing was changed.".to_owned(),
         (_, Some(Trigger::MessageCap)) => format!(
             "{} are more than {}, so the oldest between the first and the last had to go.",
             plural(report.metrics.total_messages, "message"),
-            grouped(window.policy.messages().map_or(0, |messages| messages.max_messages as u64))
+            grouped(policy.messages().map_or(0, |messages| messages.max_messages as u64))
         ),
         (_, Some(Trigger::CondenseThreshold)) => {
-            let threshold = window.policy.tokens().map_or(0, |tokens| louver::policy::effective_threshold(tokens).0);
+            let threshold = policy.tokens().map_or(0, |tokens| effective_threshold(tokens).0);
             format!("{tokens} tokens reach the condensing threshold of {threshold} % of the window.")
         }
         (_, Some(Trigger::OldResults)) => "Old tool results were replaced by a placeholder.".to_owned(),
@@ -128,21 +127,15 @@ fn left_out(report: &Report) -> Vec<String> {
 
 /// Indices as `message 3`, `messages 1 to 31 and 40`.
 fn runs(indices: &[usize]) -> String {
-    let mut runs: Vec<(usize, usize)> = Vec::new();
-    for index in indices {
-        match runs.last_mut() {
-            Some((_, end)) if *end + 1 == *index => *end = *index,
-            _ => runs.push((*index, *index)),
-        }
-    }
     const SHOWN: usize = 6;
-    let hidden = runs.len().saturating_sub(SHOWN);
-    let spoken = |(start, end): &(usize, usize)| match end - start {
-        0 => start.to_string(),
-        _ => format!("{start} to {end}"),
+    let spoken = |run: &[usize]| match run {
+        [one] => one.to_string(),
+        [first, .., last] => format!("{first} to {last}"),
+        [] => String::new(),
     };
-    let mut words: Vec<String> = runs.iter().take(SHOWN).map(spoken).collect();
-    if hidden > 0 {
+    let mut words: Vec<String> = indices.chunk_by(|a, b| a + 1 == *b).map(spoken).collect();
+    if words.len() > SHOWN {
+        let hidden = words.split_off(SHOWN).len();
         words.push(format!("{hidden} more runs"));
     }
     let noun = if indices.len() == 1 { "message" } else { "messages" };

@@ -1,6 +1,6 @@
 //! The line that shows a run while it lasts.
 
-use crate::printer::plural;
+use crate::printer::{dollars, percent_of, plural};
 use louver::catalog::Cost;
 use louver_agent::LiveState;
 use std::time::Duration;
@@ -40,7 +40,7 @@ fn parts(live: &LiveState, elapsed: Duration) -> Vec<String> {
     ];
     // Nothing paid means that nobody has answered yet or that nobody knows the price.
     if live.cost > Cost::ZERO {
-        parts.push(format!("${:.4}", live.cost.usd()));
+        parts.push(dollars(live.cost.usd(), 4));
     }
     if live.summaries > 0 {
         let ending = if live.summaries == 1 { "y" } else { "ies" };
@@ -53,15 +53,11 @@ fn parts(live: &LiveState, elapsed: Duration) -> Vec<String> {
 /// How full the window is, by the bound that is closer.
 fn bar(live: &LiveState) -> String {
     let messages = live.conversation_message_count.unwrap_or_default() as u64;
-    let by_messages = live.max_messages.map(|cap| share(messages, cap as u64));
-    let by_tokens = live.context_window.map(|window| share(live.prompt_tokens, window));
+    let by_messages = live.max_messages.map(|cap| percent_of(messages, cap as u64));
+    let by_tokens = live.context_window.map(|window| percent_of(live.prompt_tokens, window));
     let percent = by_messages.max(by_tokens).unwrap_or_default();
     let filled = usize::try_from(percent).map_or(BAR, |percent| (BAR * percent).div_ceil(100).min(BAR));
     format!("[{}{}] {percent} %", "\u{2588}".repeat(filled), "\u{2591}".repeat(BAR - filled))
-}
-
-fn share(part: u64, whole: u64) -> u64 {
-    part.saturating_mul(100).checked_div(whole).unwrap_or_default()
 }
 
 /// A number of tokens as people say it: `950`, `4.9k`, `200k`, `1.0M`.

@@ -19,13 +19,13 @@ mod task;
 mod trim;
 mod watched;
 
+use crate::args::{self, Arguments, Color, Command};
 use crate::config::{Config, Problems};
 use crate::input::Stdin;
-use crate::meaning::{self, Meaning, meaning};
-use crate::output::Staged;
+use crate::output::{Output, Staged};
 use crate::printer::{Colors, Printer};
-use crate::typed::{Color, Typed};
-use crate::window::WindowChoice;
+use crate::settings;
+use crate::window::{Window, WindowChoice};
 use clap::{CommandFactory, Parser};
 use louver::wire::Body;
 use std::ffi::OsString;
@@ -86,7 +86,6 @@ impl fmt::Debug for Streams<'_> {
 }
 
 /// What every command works with.
-#[derive(Debug)]
 struct Shell<'s> {
     stdin: Stdin<'s>,
     printer: Printer<'s>,
@@ -104,37 +103,38 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams<'_>) 
         stdout_is_terminal,
         columns,
     };
-    let done = match Typed::try_parse_from(arguments) {
-        Ok(typed) => shell.obey(typed),
+    let done = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => shell.obey(&arguments),
         Err(answer) => shell.reply(&answer),
     };
     done.unwrap_or_else(|error| shell.give_up(&error))
 }
 
 impl Shell<'_> {
-    fn obey(&mut self, typed: Typed) -> anyhow::Result<Exit> {
-        match typed.color {
+    fn obey(&mut self, arguments: &Arguments) -> anyhow::Result<Exit> {
+        match arguments.color {
             Color::Auto => {}
             Color::Always => self.printer.set_colors(Colors { out: true, err: true }),
             Color::Never => self.printer.set_colors(Colors::default()),
         }
-        if typed.quiet {
+        if arguments.quiet {
             self.printer.be_quiet();
         }
-        let config = meaning::config_path(&typed).map(|path| self.load(path)).transpose()?;
-        match meaning(typed, config.as_ref())? {
-            Meaning::Trim(job) => trim::run(&job, self),
-            Meaning::Check(job) => check::run(&job, self),
-            Meaning::Repair(job) => repair::run(&job, self),
-            Meaning::Inspect(job) => inspect::run(&job, self),
-            Meaning::Recall(job) => recall::run(&job, self),
-            Meaning::Replay(job) => replay::run(&job, self),
-            Meaning::Run(job) => task::run(&job, self),
-            Meaning::Sandbox(job) => sandbox::run(&job, self),
-            Meaning::Demo => demo::run(self),
-            Meaning::Completions(shell) => self.completions(shell),
-            Meaning::ConfigCheck(path) => config::check(&path, self),
-            Meaning::ConfigSchema => config::schema(self),
+        let config = settings::config_path(arguments).map(|path| self.load(path)).transpose()?;
+        let window = |flags| WindowChoice::new(flags, config.as_ref());
+        match &arguments.command {
+            Command::Trim(args) => trim::run(args, &window(&args.window), self),
+            Command::Check(args) => check::run(args, self),
+            Command::Repair(args) => repair::run(args, self),
+            Command::Inspect(args) => inspect::run(args, &window(&args.window), self),
+            Command::Recall(args) => recall::run(args, &settings::wanted(&args.wanted)?, window(&args.window), self),
+            Command::Replay(args) => replay::run(args, &settings::replay(args)?, self),
+            Command::Run(args) => task::run(&settings::run(args, config), self),
+            Command::Sandbox(args) => sandbox::run(args, self),
+            Command::Demo(_) => demo::run(self),
+            Command::Completions(args) => self.completions(args.shell),
+            Command::Config(args::Config::Check(args)) => config::check(&args.file, self),
+            Command::Config(args::Config::Schema(_)) => config::schema(self),
         }
     }
 
@@ -148,7 +148,7 @@ impl Shell<'_> {
 
     fn completions(&mut self, shell: clap_complete::Shell) -> anyhow::Result<Exit> {
         let mut script = Vec::new();
-        clap_complete::generate(shell, &mut Typed::command(), "louver", &mut script);
+        clap_complete::generate(shell, &mut Arguments::command(), "louver", &mut script);
         self.printer.data(&script)?;
         Ok(Exit::Done)
     }
@@ -184,9 +184,9 @@ impl Shell<'_> {
     }
 
     /// Files first, each whole or not at all; then stdout.
-    fn deliver(&mut self, result: Deliverable<'_>, output: Option<&Path>) -> anyhow::Result<()> {
+    fn deliver(&mut self, result: Deliverable<'_>, output: &Output) -> anyhow::Result<()> {
         let bytes = result.bytes();
-        match output {
+        match output.file() {
             Some(path) => Staged::write(path, &bytes)?.commit(),
             None => self.show(&result),
         }
@@ -205,9 +205,9 @@ impl Shell<'_> {
     }
 
     /// Says which flags and keys were given in vain.
-    fn warn_of_idle_settings(&mut self, choice: &WindowChoice) {
-        for name in &choice.idle {
-            self.printer.warning(&format!("{name} has no effect with the policy `{}`", choice.policy.name()));
+    fn warn_of_idle_settings(&mut self, window: &Window) {
+        for name in &window.idle {
+            self.printer.warning(&format!("{name} has no effect with the policy `{}`", window.config.policy.name()));
         }
     }
 

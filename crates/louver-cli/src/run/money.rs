@@ -1,6 +1,6 @@
 //! `trim --explain` for a policy that decides by price: its reasons in money.
 
-use crate::printer::{grouped, plural};
+use crate::printer::{dollars, grouped, plural};
 use louver::catalog::Model;
 use louver::plan::Trigger;
 use louver::policy::Account;
@@ -45,7 +45,7 @@ pub(super) fn reasons(account: &Account, trigger: Option<Trigger>, model: Option
 /// Dollars where the model's price is known, else as many input tokens.
 fn spoken(amount: Millitokens, model: Option<&Model>) -> String {
     match model {
-        Some(model) => format!("${:.4}", model.prices.input.of(amount.ceil_tokens()).usd()),
+        Some(model) => dollars(model.prices.input.of(amount.ceil_tokens()).usd(), 4),
         None => format!("as much as {} input tokens", grouped(amount.ceil_tokens())),
     }
 }

@@ -1,9 +1,12 @@
 //! `louver recall`: what was left out?
 
 use super::{Deliverable, Exit, Shell};
-use crate::meaning::{Recall, Wanted};
+use crate::args::Recall;
+use crate::output::json_list;
 use crate::printer::safe;
-use crate::recall::{Columns, Row, excerpts, hits, json, messages, rows};
+use crate::recall::{Columns, Row, excerpts, hits, messages, rows};
+use crate::settings::Wanted;
+use crate::window::{Window, WindowChoice};
 use louver::address::Address;
 use louver::search::SearchIndex;
 use louver::trim::{TrimError, trimmed_window};
@@ -15,12 +18,18 @@ use std::collections::HashSet;
 const COLUMNS: usize = 100;
 const INDENT: usize = 4;
 
-pub(super) fn run(job: &Recall, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+pub(super) fn run(
+    job: &Recall,
+    wanted: &Wanted<'_>,
+    choice: WindowChoice<'_>,
+    shell: &mut Shell<'_>,
+) -> anyhow::Result<Exit> {
     let body = job.input.read(&mut shell.stdin)?;
     shell.warn_if_ambiguous(&body);
-    match &job.wanted {
+    match wanted {
         Wanted::Address(address) => fetch(job, address, &body, shell),
-        Wanted::Query(query) => search(job, query, &body, shell),
+        // Addresses are what the ladder writes; where it cannot decide, all is searched, and no other policy is asked.
+        Wanted::Query(query) => search(job, query, &choice.as_if_known().resolve(&body)?, &body, shell),
     }
 }
 
@@ -36,16 +45,16 @@ fn fetch(job: &Recall, address: &Address, body: &Body, shell: &mut Shell<'_>) ->
         let raws: Vec<&RawValue> =
             found().map(|message| serde_json::from_str(message.raw())).collect::<Result<_, _>>()?;
         rows.iter_mut().zip(raws).for_each(|(row, raw)| row.message = Some(raw));
-        return deliver(job, Deliverable::Json(&json(&rows)?), shell);
+        return deliver(job, Deliverable::Json(&json_list(&rows)?), shell);
     }
     deliver(job, Deliverable::Text(&messages(&rows, found())), shell)
 }
 
 /// The best passages of what was left out.
-fn search(job: &Recall, query: &str, body: &Body, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
-    let left_out = left_out(job, body, shell)?;
+fn search(job: &Recall, query: &str, window: &Window, body: &Body, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    let left_out = left_out(window, body, shell)?;
     if left_out.is_empty() {
-        let policy = job.window.policy.name();
+        let policy = window.config.policy.name();
         return nothing(
             job,
             &format!("the policy `{policy}` leaves nothing out, so there is nothing to search"),
@@ -61,26 +70,25 @@ fn search(job: &Recall, query: &str, body: &Body, shell: &mut Shell<'_>) -> anyh
     let mut rows: Vec<Row<'_>> = rows(body, found.iter().map(|excerpt| excerpt.message));
     if job.json {
         rows.iter_mut().zip(&found).for_each(|(row, excerpt)| row.text = Some(&excerpt.text));
-        return deliver(job, Deliverable::Json(&json(&rows)?), shell);
+        return deliver(job, Deliverable::Json(&json_list(&rows)?), shell);
     }
-    let is_seen = shell.stdout_is_terminal && job.output.is_none();
+    let is_seen = shell.stdout_is_terminal && job.output.file().is_none();
     let columns = shell.columns.filter(|_| is_seen).unwrap_or(COLUMNS).saturating_sub(INDENT);
     deliver(job, Deliverable::Text(&hits(&rows, &found, Columns(columns))), shell)
 }
 
 /// What the policy leaves out; where it cannot decide, everything.
-fn left_out(job: &Recall, body: &Body, shell: &mut Shell<'_>) -> anyhow::Result<HashSet<usize>> {
+fn left_out(window: &Window, body: &Body, shell: &mut Shell<'_>) -> anyhow::Result<HashSet<usize>> {
     let all = || (0..body.messages().len()).collect();
-    let window = job.window.resolve(body)?;
-    window.warnings.iter().for_each(|warning| shell.printer.warning(warning));
-    shell.warn_of_idle_settings(&job.window);
-    if window.policy.needs_budget() && window.limit.is_none() {
+    window.warning.iter().for_each(|warning| shell.printer.warning(warning));
+    shell.warn_of_idle_settings(window);
+    if window.config.policy.needs_budget() && window.limit.is_none() {
         shell.printer.note(
             "No context window is known (--model or --context-window says it), so the whole history is searched.",
         );
         return Ok(all());
     }
-    let decided = match trimmed_window(body, window.trim_options(body)?) {
+    let decided = match trimmed_window(body, window.trim_options()?) {
         Err(TrimError::Overflow(overflow)) => {
             shell.printer.note(&format!("The whole history is searched: {}", safe(&overflow.to_string())));
             return Ok(all());
@@ -91,15 +99,15 @@ fn left_out(job: &Recall, body: &Body, shell: &mut Shell<'_>) -> anyhow::Result<
 }
 
 fn deliver(job: &Recall, result: Deliverable<'_>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
-    shell.deliver(result, job.output.as_deref())?;
+    shell.deliver(result, &job.output)?;
     Ok(Exit::Done)
 }
 
 /// Programs get an empty list, people a sentence.
 fn nothing(job: &Recall, reason: &str, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     if job.json {
-        deliver(job, Deliverable::Json(&json(&[])?), shell)?;
+        deliver(job, Deliverable::Json(&json_list::<Row<'_>>(&[])?), shell)?;
     }
-    shell.printer.note(&format!("{}: {}", safe(&job.input.source.to_string()), safe(reason)));
+    shell.printer.note(&format!("{}: {}", safe(&job.input.to_string()), safe(reason)));
     Ok(Exit::Finding)
 }

@@ -1,14 +1,14 @@
 //! `louver repair`: the smallest legal history.
 
 use super::{Deliverable, Exit, Shell};
-use crate::meaning::Repair;
+use crate::args::Repair;
 use crate::printer::{plural, safe};
 use anyhow::Context;
 use louver::legality::{self, RepairError};
 use louver::wire::{Body, Fix};
 
 pub(super) fn run(job: &Repair, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
-    let source = job.input.source.to_string();
+    let source = job.input.to_string();
     let body = job.input.read(&mut shell.stdin)?;
     shell.warn_if_ambiguous(&body);
     let (repaired, left) = match legality::repair(&body) {
@@ -16,7 +16,7 @@ pub(super) fn run(job: &Repair, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
         Err(RepairError::Unmended { repaired, left }) => (repaired, left),
         Err(error) => return Err(error).context(source),
     };
-    shell.deliver(Deliverable::Json(&repaired.json), job.output.as_deref())?;
+    shell.deliver(Deliverable::Json(&repaired.json), &job.output)?;
     for fix in &repaired.fixes {
         shell.printer.note(&safe(&line(&body, fix)));
     }

@@ -1,13 +1,13 @@
 //! `louver replay`: what would each policy have cost and forgotten?
 
 use super::{Exit, Shell};
-use crate::meaning::Replay;
+use crate::args::Replay;
 use crate::output::Staged;
 use crate::printer::{grouped, plural, safe};
 use anyhow::{Context, ensure};
 use louver_replay::input::{self, MAX_BYTES, Source};
 use louver_replay::report::{page, table};
-use louver_replay::{Progress, Report, explain, replay_files};
+use louver_replay::{Options, Progress, Report, explain, replay_files};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ const BAR: usize = 30;
 /// How often it is drawn.
 const FRAME: Duration = Duration::from_millis(100);
 
-pub(super) fn run(job: &Replay, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+pub(super) fn run(job: &Replay, options: &Options, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let sources = sources(&job.paths, shell)?;
     if let Some(turn) = job.explain {
-        return explain_one(job, &sources, turn, shell);
+        return explain_one(options, &sources, turn, shell);
     }
     let started = Instant::now();
-    let report = replay(job, &sources, started, shell)?;
+    let report = replay(options, &sources, started, shell)?;
     for skipped in &report.skipped {
         shell.printer.warning(&format!("skipped {}: {}", skipped.file, skipped.reason));
     }
@@ -51,18 +51,18 @@ fn sources(paths: &[PathBuf], shell: &mut Shell<'_>) -> anyhow::Result<Vec<Sourc
     Ok(sources)
 }
 
-fn explain_one(job: &Replay, sources: &[Source], turn: usize, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+fn explain_one(options: &Options, sources: &[Source], turn: usize, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     ensure!(sources.len() == 1, "--explain needs one file, but there are {}", sources.len());
     let source = &sources[0];
     let conversations = input::read(source).with_context(|| source.name())?;
-    let text = explain(&conversations, &job.options, turn)?;
+    let text = explain(&conversations, options, turn)?;
     let lines: String = text.lines().map(|line| format!("{}\n", safe(line))).collect();
     shell.printer.text(&lines)?;
     Ok(Exit::Done)
 }
 
 /// Replays on other threads while this one draws how far it is.
-fn replay(job: &Replay, sources: &[Source], started: Instant, shell: &mut Shell<'_>) -> anyhow::Result<Report> {
+fn replay(options: &Options, sources: &[Source], started: Instant, shell: &mut Shell<'_>) -> anyhow::Result<Report> {
     let (sender, receiver) = mpsc::channel::<Progress>();
     let report = std::thread::scope(|scope| {
         let work = scope.spawn(move || {
@@ -70,7 +70,7 @@ fn replay(job: &Replay, sources: &[Source], started: Instant, shell: &mut Shell<
                 // The other end lives as long as this thread runs.
                 let _ = sender.send(progress);
             };
-            replay_files(sources, &job.options, &on_progress)
+            replay_files(sources, options, &on_progress)
         });
         let mut drawn = started;
         for progress in receiver {

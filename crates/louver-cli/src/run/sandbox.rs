@@ -1,7 +1,7 @@
 //! `louver sandbox`: a strict stand-in for the providers' APIs.
 
 use super::{Exit, Shell};
-use crate::typed::Sandbox as Job;
+use crate::args::Sandbox as Job;
 use anyhow::Context;
 use louver_sandbox::{Sandbox, Scenario};
 

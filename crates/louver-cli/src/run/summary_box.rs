@@ -1,6 +1,6 @@
 //! Figures at the end of a run, in a box.
 
-use crate::printer::{grouped, plural, safe};
+use crate::printer::{dollars, grouped, plural, safe, truncate};
 use louver::catalog::Cost;
 use louver_agent::{RunOutcome, RunSummary};
 
@@ -31,7 +31,7 @@ fn rows(summary: &RunSummary) -> Vec<(&'static str, String)> {
     if condensing.asked > 0 {
         let tokens = grouped(condensing.usage.prompt_tokens() + condensing.usage.output_tokens);
         let accepted = format!("{} of {}", condensing.accepted, condensing.asked);
-        rows.push(("Summaries", format!("{accepted}, {tokens} tokens, ${:.4}", condensing.cost.usd())));
+        rows.push(("Summaries", format!("{accepted}, {tokens} tokens, {}", dollars(condensing.cost.usd(), 4))));
     }
     rows.push(("Time", format!("{:.1} s", summary.duration.as_secs_f64())));
     rows
@@ -52,7 +52,7 @@ fn outcome(outcome: &RunOutcome) -> String {
 fn cost(summary: &RunSummary) -> String {
     match summary.cost == Cost::ZERO && summary.usage.prompt_tokens() > 0 {
         true => "unknown: the catalogue has no price for this model".to_owned(),
-        false => format!("${:.4}", summary.cost.usd()),
+        false => dollars(summary.cost.usd(), 4),
     }
 }
 
@@ -66,8 +66,7 @@ pub(super) fn boxed(title: &str, rows: &[(&str, String)]) -> String {
         "\u{2500}".repeat(width.saturating_sub(title.chars().count() + 1))
     );
     for line in lines {
-        let line: String = line.chars().take(width).collect();
-        text.push_str(&format!("\u{2502} {line:<width$} \u{2502}\n"));
+        text.push_str(&format!("\u{2502} {:<width$} \u{2502}\n", truncate(&line, width)));
     }
     text.push_str(&format!("\u{2570}{}\u{256f}\n", "\u{2500}".repeat(width + 2)));
     text

@@ -8,8 +8,8 @@ use super::watched::Watched;
 use super::{Exit, Shell};
 use crate::config::{Config, Provider, ProviderKind};
 use crate::input::{read_file, spoken};
-use crate::meaning::Run;
 use crate::printer::safe;
+use crate::settings::Run;
 use anyhow::{Context, bail, ensure};
 use louver::budget::Budget;
 use louver::policy::PolicyKind;
@@ -26,9 +26,9 @@ const SCRIPTED: &str = "the sandbox answers: its model follows a script whatever
 /// No task is longer; what is, does not fit into any window.
 const MAX_TASK_BYTES: u64 = 4_000_000;
 
-pub(super) fn run(job: &Run, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
-    let task = read_task(&job.task)?;
-    let mut tools = tools(&job.root, &job.allow)?;
+pub(super) fn run(job: &Run<'_>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    let task = read_task(&job.args.task)?;
+    let mut tools = tools(&job.args.root, &job.args.allow)?;
     runtime()?.block_on(async {
         let cancel = CancellationToken::new();
         cancel_on_interrupt(&cancel)?;
@@ -53,7 +53,7 @@ pub(super) fn run(job: &Run, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
 }
 
 async fn watch(
-    job: &Run,
+    job: &Run<'_>,
     task: &str,
     models: &Models,
     tools: ToolSet,
@@ -64,8 +64,8 @@ async fn watch(
     config.options.condense.handler.clone_from(&models.condensing);
     config.options.cancel = cancel;
     config.max_iterations = usize::try_from(job.config.execution.max_iterations)?;
-    config.state_file.clone_from(&job.state);
-    let resumed = job.resume.then_some(job.state.as_deref()).flatten();
+    config.state_file.clone_from(&job.args.state);
+    let resumed = job.args.resume.then_some(job.args.state.as_deref()).flatten();
     let provider = Arc::clone(&models.conversation.provider);
     Ok(Watched { provider, tools: Arc::new(tools), config }.run(task, resumed, shell).await?)
 }
@@ -78,7 +78,7 @@ fn read_task(path: &Path) -> anyhow::Result<String> {
 }
 
 /// Shows the box, and beside it what the reader has to know or do.
-fn conclude(job: &Run, summary: &RunSummary, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+fn conclude(job: &Run<'_>, summary: &RunSummary, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     if summary.outcome == RunOutcome::Cancelled && summary.iterations == 0 {
         shell.printer.note("Stopped before it began.");
         return Ok(Exit::Finding);
@@ -93,7 +93,7 @@ fn conclude(job: &Run, summary: &RunSummary, shell: &mut Shell<'_>) -> anyhow::R
         RunOutcome::OutOfIterations => {
             shell.printer.note("Not done: raise execution.max_iterations, or cut the task into smaller ones.");
         }
-        RunOutcome::Cancelled if job.state.is_some() => {
+        RunOutcome::Cancelled if job.args.state.is_some() => {
             shell.printer.note("Stopped: the same command with --resume goes on from here.");
         }
         RunOutcome::Cancelled => shell.printer.note("Stopped: a run with --state FILE could go on from here."),

@@ -2,26 +2,25 @@
 
 use super::explain::explain;
 use super::{Deliverable, Exit, Shell};
-use crate::meaning::Trim;
+use crate::args::Trim;
 use crate::output::Staged;
 use crate::printer::{grouped, plural};
-use crate::window::Window;
+use crate::window::WindowChoice;
 use anyhow::Context;
 use louver::report::Report;
 use louver::trim::{TrimOptions, Trimmed, trim};
-use louver::wire::Body;
 use std::path::Path;
 
-pub(super) fn run(job: &Trim, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
-    let source = || job.input.source.to_string();
+pub(super) fn run(job: &Trim, choice: &WindowChoice<'_>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let body = job.input.read(&mut shell.stdin)?;
-    let window = job.window.resolve(&body)?;
+    let window = choice.resolve(&body)?;
     // Whoever wants to know more wants counts.
     let takes_bounds = job.report.is_none() && !job.explain;
-    let mut trimmed = decide(&body, &window, takes_bounds).with_context(source)?;
-    trimmed.report.warnings.splice(0..0, window.warnings.iter().cloned());
+    let decide = || anyhow::Ok(trim(&body, TrimOptions { takes_bounds, ..window.trim_options()? })?);
+    let mut trimmed = decide().with_context(|| job.input.to_string())?;
+    trimmed.report.warnings.splice(0..0, window.warning.iter().cloned());
     hand_over(job, &trimmed, shell)?;
-    shell.warn_of_idle_settings(&job.window);
+    shell.warn_of_idle_settings(&window);
     let report = &trimmed.report;
     report.warnings.iter().for_each(|warning| shell.printer.warning(warning));
     if let Some(error) = &report.error {
@@ -29,19 +28,15 @@ pub(super) fn run(job: &Trim, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     }
     shell.printer.note(&summary(&trimmed));
     if job.explain {
-        shell.printer.answer(&explain(&body, &window, &trimmed)?);
+        shell.printer.answer(&explain(&body, &window, &trimmed));
     }
     Ok(Exit::Done)
-}
-
-fn decide(body: &Body, window: &Window, takes_bounds: bool) -> anyhow::Result<Trimmed> {
-    Ok(trim(body, TrimOptions { takes_bounds, ..window.trim_options(body)? })?)
 }
 
 /// All files are written before the first one is put in its place, so an error leaves none behind.
 fn hand_over(job: &Trim, trimmed: &Trimmed, shell: &mut Shell<'_>) -> anyhow::Result<()> {
     let report = job.report.as_deref().map(|path| stage_report(path, &trimmed.report)).transpose()?;
-    let output = job.output.as_deref().map(|path| Staged::write(path, trimmed.json.as_bytes())).transpose()?;
+    let output = job.output.file().map(|path| Staged::write(path, trimmed.json.as_bytes())).transpose()?;
     let is_written = output.is_some();
     for staged in report.into_iter().chain(output) {
         staged.commit()?;

@@ -17,11 +17,7 @@ pub(super) fn reply(refusal: &Refusal, serial: u64) -> ErrorReply {
     let (status, kind, message) = parts(refusal);
     let mut body = error(kind, &message);
     body["request_id"] = json!(format!("req_sbx{serial:016}"));
-    let retry_after_seconds = match refusal {
-        Refusal::RateLimited { retry_after_seconds } => *retry_after_seconds,
-        _ => None,
-    };
-    ErrorReply { status, retry_after_seconds, body }
+    ErrorReply::new(refusal, status, body)
 }
 
 fn parts(refusal: &Refusal) -> (u16, &'static str, String) {

@@ -9,7 +9,7 @@ use crate::models::{self, Thinking};
 const MAX_CACHE_MARKS: usize = 4;
 
 /// Names every history rule that a Messages body breaks.
-pub(crate) fn judge(body: &Value) -> Vec<Violation> {
+pub(super) fn judge(body: &Value) -> Vec<Violation> {
     let messages = items(body, "messages");
     let mut found = Vec::new();
     first_message(messages, &mut found);

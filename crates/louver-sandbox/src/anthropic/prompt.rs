@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::judge::is_thinking;
-use crate::body::{items, text};
+use crate::body::{items, said_in, text};
 use crate::books::FIVE_MINUTES;
 use crate::counter::Counter;
 use crate::models::{self, Thinking};
@@ -35,27 +35,22 @@ fn tool(tool: &Value) -> DeclaredTool {
 
 /// What a user message says, besides tool results.
 fn said(message: &Value) -> Option<String> {
-    if text(message, "role") != "user" {
-        return None;
+    match message["content"].as_str() {
+        _ if text(message, "role") != "user" => None,
+        Some(said) => Some(said.to_owned()),
+        None => said_in(items(message, "content")),
     }
-    let texts: Vec<&str> = match message["content"].as_str() {
-        Some(said) => vec![said],
-        None => {
-            items(message, "content").iter().map(|block| text(block, "text")).filter(|said| !said.is_empty()).collect()
-        }
-    };
-    (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
 fn has_results(message: &Value) -> bool {
     items(message, "content").iter().any(|block| text(block, "type") == "tool_result")
 }
 
-/// The content of a message as blocks; a string is one text block.
-fn content(message: &Value) -> Cow<'_, [Value]> {
-    match message["content"].as_str() {
+/// A field as blocks; a string is one text block.
+pub(super) fn as_blocks<'a>(value: &'a Value, field: &str) -> Cow<'a, [Value]> {
+    match value[field].as_str() {
         Some(said) => Cow::Owned(vec![json!({"type": "text", "text": said})]),
-        None => Cow::Borrowed(items(message, "content")),
+        None => Cow::Borrowed(items(value, field)),
     }
 }
 
@@ -77,16 +72,13 @@ fn blocks(request: &Request, counter: &Counter) -> Vec<crate::prompt::Block> {
     for tool in items(body, "tools") {
         list.push("tool", tool, counter.json(tool), ttl(tool));
     }
-    match body["system"].as_str() {
-        Some(said) => list.push("system", &json!({"type": "text", "text": said}), counter.text(said), None),
-        None => {
-            items(body, "system").iter().for_each(|block| list.push("system", block, counter.block(block), ttl(block)))
-        }
+    for block in as_blocks(body, "system").iter() {
+        list.push("system", block, counter.block(block), ttl(block));
     }
     list.separate("messages", &json!([body["tool_choice"], body["thinking"]["type"]]));
     let stripped_until = stripped_until(request);
     for (index, message) in items(body, "messages").iter().enumerate() {
-        for block in content(message).iter() {
+        for block in as_blocks(message, "content").iter() {
             if !(is_thinking(block) && index < stripped_until) {
                 list.push(text(message, "role"), block, counter.block(block), block_ttl(block));
             }

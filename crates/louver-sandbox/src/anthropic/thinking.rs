@@ -7,6 +7,7 @@
 use serde_json::{Value, json};
 
 use super::judge::is_thinking;
+use super::prompt::as_blocks;
 use crate::Violation;
 use crate::body::{items, text};
 use crate::fingerprint::Fingerprint;
@@ -43,7 +44,9 @@ pub(super) fn sign(request: &Request, thought: &str) -> String {
         return format!("{MARK}.{thought}");
     }
     let mut history = History::new(&request.body);
-    items(&request.body, "messages").iter().for_each(|message| history.pass_message(message));
+    for message in items(&request.body, "messages") {
+        as_blocks(message, "content").iter().for_each(|block| history.pass(text(message, "role"), block));
+    }
     format!("{MARK}.{thought}.{}.{}", history.prefix.hex(), history.before())
 }
 
@@ -78,21 +81,14 @@ fn findings(request: &Request) -> Vec<Finding> {
     let is_bound = is_bound(request);
     let mut history = History::new(&request.body);
     for (index, message) in items(&request.body, "messages").iter().enumerate() {
-        for (position, block) in items(message, "content").iter().enumerate() {
+        for (position, block) in as_blocks(message, "content").iter().enumerate() {
             if let Some(is_mismatch) = history.wrong(block, is_bound) {
                 found.push(Finding { path: format!("messages.{index}.content.{position}"), is_mismatch });
             }
             history.pass(text(message, "role"), block);
         }
-        if let Some(said) = message.get("content").and_then(Value::as_str) {
-            history.pass(text(message, "role"), &as_block(said));
-        }
     }
     found
-}
-
-fn as_block(said: &str) -> Value {
-    json!({"type": "text", "text": said})
 }
 
 fn modified(path: &str) -> Violation {
@@ -121,9 +117,7 @@ struct History {
 impl History {
     fn new(body: &Value) -> Self {
         let prefix = Fingerprint::EMPTY.then("tools", &body["tools"]);
-        let system = body.get("system").unwrap_or(&Value::Null);
-        let system = system.as_str().map_or_else(|| system.clone(), |said| json!([as_block(said)]));
-        Self { prefix: prefix.then("system", &system), last_signature: None }
+        Self { prefix: prefix.then("system", &json!(as_blocks(body, "system"))), last_signature: None }
     }
 
     fn pass(&mut self, role: &str, block: &Value) {
@@ -132,14 +126,6 @@ impl History {
         } else {
             self.prefix = self.prefix.then(role, block);
         }
-    }
-
-    fn pass_message(&mut self, message: &Value) {
-        let role = text(message, "role");
-        if let Some(said) = message.get("content").and_then(Value::as_str) {
-            self.pass(role, &as_block(said));
-        }
-        items(message, "content").iter().for_each(|block| self.pass(role, block));
     }
 
     fn before(&self) -> String {

@@ -15,7 +15,7 @@ pub(super) fn event() -> String {
 
 pub(super) fn reply(refusal: &Refusal, _serial: u64) -> ErrorReply {
     let (code, status, message) = parts(refusal);
-    let mut reply = ErrorReply::new(code, error(code, status, &message));
+    let mut reply = ErrorReply::new(refusal, code, error(code, status, &message));
     match refusal {
         Refusal::BadKey { .. } => {
             reply.body["error"]["details"] = json!([{
@@ -25,7 +25,6 @@ pub(super) fn reply(refusal: &Refusal, _serial: u64) -> ErrorReply {
             }]);
         }
         Refusal::RateLimited { retry_after_seconds: Some(seconds) } => {
-            reply.retry_after_seconds = Some(*seconds);
             reply.body["error"]["details"] = json!([{
                 "@type": "type.googleapis.com/google.rpc.RetryInfo",
                 "retryDelay": format!("{seconds}s"),

@@ -6,7 +6,7 @@ use crate::Violation;
 use crate::body::{is_missing, items, text};
 
 /// Names every history rule that a `generateContent` body breaks.
-pub(crate) fn judge(body: &Value) -> Vec<Violation> {
+pub(super) fn judge(body: &Value) -> Vec<Violation> {
     let contents = items(body, "contents");
     let mut found = Vec::new();
     first_content(contents, &mut found);

@@ -9,57 +9,22 @@ mod signature;
 mod stream;
 mod usage;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::counter::Counter;
-use crate::prompt::Prompt;
-use crate::provider::{Provider, Reply, Request};
-use crate::refusal::{ErrorReply, Refusal};
-use crate::{Format, Violation};
-
-pub(crate) use judge::judge;
+use crate::Format;
+use crate::provider::Provider;
 
 /// `POST /v1beta/models/MODEL:generateContent`.
-pub(crate) struct Gemini;
-
-impl Provider for Gemini {
-    fn format(&self) -> Format {
-        Format::Gemini
-    }
-
-    fn screen(&self, request: &Request) -> Result<(), Refusal> {
-        screen::screen(request)
-    }
-
-    fn verify(&self, request: &Request) -> Vec<Violation> {
-        signature::verify(request)
-    }
-
-    fn prompt(&self, request: &Request, counter: &Counter) -> Prompt {
-        prompt::read(request, counter)
-    }
-
-    fn shows_thinking(&self, _request: &Request) -> bool {
-        true
-    }
-
-    fn whole(&self, reply: &Reply<'_>) -> Value {
-        reply::whole(reply)
-    }
-
-    fn events(&self, reply: &Reply<'_>) -> Vec<String> {
-        stream::events(reply)
-    }
-
-    fn count(&self, tokens: u64) -> Value {
-        json!({"totalTokens": tokens, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": tokens}]})
-    }
-
-    fn error(&self, refusal: &Refusal, serial: u64) -> ErrorReply {
-        error::reply(refusal, serial)
-    }
-
-    fn error_event(&self) -> String {
-        error::event()
-    }
-}
+pub(crate) static GEMINI: Provider = Provider {
+    format: Format::Gemini,
+    screen: screen::screen,
+    judge: judge::judge,
+    verify: signature::verify,
+    prompt: prompt::read,
+    shows_thinking: |_| true,
+    whole: reply::whole,
+    events: stream::events,
+    count: |tokens| json!({"totalTokens": tokens, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": tokens}]}),
+    error: error::reply,
+    error_event: error::event,
+};

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::judge::{count, role};
-use crate::body::{is_missing, items, text};
+use crate::body::{is_missing, items, said_in, text};
 use crate::counter::Counter;
 use crate::prompt::{BlockList, Caching, DeclaredTool, Prompt};
 use crate::provider::Request;
@@ -44,10 +44,5 @@ fn tool(declaration: &Value) -> DeclaredTool {
 }
 
 fn said(content: &Value) -> Option<String> {
-    if role(content) != "user" {
-        return None;
-    }
-    let texts: Vec<&str> =
-        items(content, "parts").iter().map(|part| text(part, "text")).filter(|said| !said.is_empty()).collect();
-    (!texts.is_empty()).then(|| texts.join("\n"))
+    if role(content) == "user" { said_in(items(content, "parts")) } else { None }
 }

@@ -6,7 +6,7 @@ use crate::Violation;
 use crate::body::{is_missing, items, text};
 
 /// Names every history rule that a Chat Completions body breaks.
-pub(crate) fn judge(body: &Value) -> Vec<Violation> {
+pub(super) fn judge(body: &Value) -> Vec<Violation> {
     let messages = items(body, "messages");
     let mut found = Vec::new();
     if messages.is_empty() {

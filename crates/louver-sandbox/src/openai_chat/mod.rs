@@ -8,57 +8,22 @@ mod screen;
 mod stream;
 mod usage;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::counter::Counter;
-use crate::prompt::Prompt;
-use crate::provider::{Provider, Reply, Request};
-use crate::refusal::{ErrorReply, Refusal};
-use crate::{Format, Violation};
-
-pub(crate) use judge::judge;
+use crate::Format;
+use crate::provider::Provider;
 
 /// `POST /v1/chat/completions`.
-pub(crate) struct OpenAiChat;
-
-impl Provider for OpenAiChat {
-    fn format(&self) -> Format {
-        Format::OpenAiChat
-    }
-
-    fn screen(&self, request: &Request) -> Result<(), Refusal> {
-        screen::screen(request)
-    }
-
-    fn verify(&self, _request: &Request) -> Vec<Violation> {
-        Vec::new()
-    }
-
-    fn prompt(&self, request: &Request, counter: &Counter) -> Prompt {
-        prompt::read(request, counter)
-    }
-
-    fn shows_thinking(&self, _request: &Request) -> bool {
-        true
-    }
-
-    fn whole(&self, reply: &Reply<'_>) -> Value {
-        reply::whole(reply)
-    }
-
-    fn events(&self, reply: &Reply<'_>) -> Vec<String> {
-        stream::events(reply)
-    }
-
-    fn count(&self, tokens: u64) -> Value {
-        json!({"input_tokens": tokens})
-    }
-
-    fn error(&self, refusal: &Refusal, serial: u64) -> ErrorReply {
-        error::reply(refusal, serial)
-    }
-
-    fn error_event(&self) -> String {
-        error::event()
-    }
-}
+pub(crate) static OPENAI_CHAT: Provider = Provider {
+    format: Format::OpenAiChat,
+    screen: screen::screen,
+    judge: judge::judge,
+    verify: |_| Vec::new(),
+    prompt: prompt::read,
+    shows_thinking: |_| true,
+    whole: reply::whole,
+    events: stream::events,
+    count: |tokens| json!({"input_tokens": tokens}),
+    error: error::reply,
+    error_event: error::event,
+};

@@ -36,7 +36,7 @@ const PAIRINGS: [Pairing; 9] = [
 ];
 
 /// Names every history rule that a Responses body breaks.
-pub(crate) fn judge(body: &Value) -> Vec<Violation> {
+pub(super) fn judge(body: &Value) -> Vec<Violation> {
     let input = items(body, "input");
     let mut found = Vec::new();
     for pairing in &PAIRINGS {

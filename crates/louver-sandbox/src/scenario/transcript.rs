@@ -75,12 +75,13 @@ fn anthropic(message: &Value) -> Turn {
 
 fn openai_chat(message: &Value) -> Turn {
     let calls = items(message, "tool_calls").iter().filter_map(|call| call.get("function")).map(function_call);
-    let mut turn = Turn::calls(calls);
-    turn.text = filled(text(message, "content"));
-    for part in items(message, "content") {
-        turn.text = joined(turn.text.take(), filled(text(part, "text")));
-    }
-    turn
+    Turn { text: said(message), ..Turn::calls(calls) }
+}
+
+/// What a message says: a string, or the texts of its parts.
+fn said(message: &Value) -> Option<String> {
+    let parts = items(message, "content").iter().map(|part| filled(text(part, "text")));
+    parts.fold(filled(text(message, "content")), joined)
 }
 
 /// Arguments that are no JSON stay the string they are.
@@ -95,13 +96,7 @@ fn openai_responses(item: &Value) -> Option<Turn> {
         "reasoning" => Some(Turn::default()),
         "function_call" => Some(Turn::calls([function_call(item)])),
         "custom_tool_call" => Some(Turn::calls([Call::new(text(item, "name"), item["input"].clone())])),
-        "" | "message" if text(item, "role") == "assistant" => {
-            let mut turn = Turn { text: filled(text(item, "content")), ..Turn::default() };
-            for part in items(item, "content") {
-                turn.text = joined(turn.text.take(), filled(text(part, "text")));
-            }
-            Some(turn)
-        }
+        "" | "message" if text(item, "role") == "assistant" => Some(Turn { text: said(item), ..Turn::default() }),
         _ => None,
     }
 }

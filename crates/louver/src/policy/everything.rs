@@ -16,6 +16,10 @@ impl Policy for Everything {
         Bound::None
     }
 
+    fn is_off(&self) -> bool {
+        true
+    }
+
     fn pins(&self, _: &PolicyInput<'_>) -> Pins {
         Pins::everything()
     }

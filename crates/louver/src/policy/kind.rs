@@ -9,6 +9,7 @@ use super::messages::{Messages, MessagesConfig};
 use super::newest::Newest;
 use super::observations::{Observations, ObservationsConfig};
 use super::tokens::{Tokens, TokensConfig};
+use crate::plan::Bound;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -188,14 +189,16 @@ impl PolicyKind {
         }
     }
 
+    /// What it promises of the view; nothing with settings that it cannot work with.
+    #[must_use]
+    pub fn bound(&self) -> Bound {
+        self.build().map_or(Bound::None, |policy| policy.bound())
+    }
+
     /// Whether it cannot do without a context window.
     #[must_use]
     pub fn needs_budget(&self) -> bool {
-        match self {
-            Self::Tokens(_) | Self::Both(..) | Self::Newest | Self::FullCut | Self::Ladder(_) => true,
-            Self::Messages(_) | Self::Everything | Self::ClearTools(_) | Self::Mask(_) => false,
-            Self::Custom(policy) => policy.bound() == crate::plan::Bound::Tokens,
-        }
+        self.bound() == Bound::Tokens
     }
 
     /// Whether a list is folded request by request even when it is trimmed at once.

@@ -32,7 +32,11 @@ impl Policy for Messages {
     }
 
     fn bound(&self) -> Bound {
-        if self.0.max_messages == 0 { Bound::None } else { Bound::Messages }
+        if self.is_off() { Bound::None } else { Bound::Messages }
+    }
+
+    fn is_off(&self) -> bool {
+        self.0.max_messages == 0
     }
 
     fn max_messages(&self) -> Option<usize> {

@@ -78,6 +78,11 @@ pub trait Policy: Debug + Send + Sync {
     /// What it promises of the view.
     fn bound(&self) -> Bound;
 
+    /// Whether it is switched off, so that nothing may leave, not even where a provider refuses the view as too long.
+    fn is_off(&self) -> bool {
+        false
+    }
+
     /// The messages that it never lets go.
     fn pins(&self, input: &PolicyInput<'_>) -> Pins;
 

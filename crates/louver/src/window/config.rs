@@ -2,13 +2,14 @@
 
 use super::{Record, Window};
 use crate::Error;
-use crate::budget::Budget;
+use crate::budget::{ANTHROPIC_DEFAULT_MAX_TOKENS, Budget, NothingLeft};
 use crate::catalog::{Catalog, Found, Model, ThinkingBinding};
 use crate::count::count_overhead;
 use crate::economy::Economy;
 use crate::policy::PolicyKind;
 use crate::tokens::{Chars4, Counter, CounterChoice, Millitokens};
 use crate::wire::{Body, Format};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How a window is made.
@@ -101,7 +102,9 @@ impl WindowConfig {
 #[must_use = "a builder makes nothing until `build`"]
 pub struct Builder {
     format: Format,
-    model: String,
+    model: Option<String>,
+    /// What is known of the model, where that is known already.
+    known: Option<Model>,
     policy: Option<PolicyKind>,
     context_window: Option<u64>,
     reply: Option<u64>,
@@ -110,11 +113,40 @@ pub struct Builder {
     condensing_prompt: Option<String>,
 }
 
+/// What a window is made of, put together by a [`Builder`]: every figure there is, and where none is, why.
+///
+/// ```
+/// use louver::Format;
+/// use louver::window::Builder;
+///
+/// let assembled = Builder::new(Format::OpenAiChat).model("gpt-4").assemble();
+/// assert_eq!(assembled.context_window, Some(8_192));
+/// assert_eq!(assembled.config.policy.name(), "ladder");
+/// let unknown = Builder::new(Format::OpenAiChat).assemble();
+/// assert_eq!((unknown.config.policy.name(), unknown.budget), ("messages", None));
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Assembled {
+    /// How the window is made. The settings of its policy may still be changed.
+    pub config: WindowConfig,
+    /// What the catalogue knows of the model.
+    pub model: Option<Cow<'static, Model>>,
+    /// The context window, in tokens, as far as it is known.
+    pub context_window: Option<u64>,
+    /// What it leaves for a conversation; an error where that is nothing, and only a policy that needs it minds.
+    pub budget: Option<Result<Budget, NothingLeft>>,
+    /// What the catalogue did not know of the model.
+    pub model_warning: Option<String>,
+}
+
 impl Builder {
-    pub(super) fn new(format: Format, model: &str) -> Self {
+    /// A window for a model of which nothing is known, unless [`model`](Self::model) says it.
+    pub fn new(format: Format) -> Self {
         Self {
             format,
-            model: model.to_owned(),
+            model: None,
+            known: None,
             policy: None,
             context_window: None,
             reply: None,
@@ -122,6 +154,18 @@ impl Builder {
             frame: None,
             condensing_prompt: None,
         }
+    }
+
+    /// The model, to be looked up in the catalogue.
+    pub fn model(mut self, name: impl Into<String>) -> Self {
+        self.model = Some(name.into());
+        self
+    }
+
+    /// What is known of the model, in place of the catalogue.
+    pub fn known_model(mut self, model: Model) -> Self {
+        self.known = Some(model);
+        self
     }
 
     /// What decides; by default the ladder where the context window is known, else the message window.
@@ -176,26 +220,46 @@ impl Builder {
     /// # Errors
     ///
     /// As [`build`](Self::build), and a record that cannot be read.
-    pub fn open(self, records: impl IntoIterator<Item = Record>) -> Result<Window, Error> {
-        let found = Catalog::builtin().find(&self.model);
-        let frame = self.frame.transpose().map_err(|error| Error::Frame(error.to_string()))?;
+    pub fn open(mut self, records: impl IntoIterator<Item = Record>) -> Result<Window, Error> {
+        let frame = self.frame.take().transpose().map_err(|error| Error::Frame(error.to_string()))?;
         let frame = frame.map(|text| frame_of(self.format, &text)).transpose()?;
-        let model = found.as_ref().map(|found| &*found.model);
-        let context_window = self.context_window.or(model.map(|model| model.context_window));
-        let policy = self.policy.unwrap_or_else(|| PolicyKind::default_for(context_window.is_some()));
-        let mut config = WindowConfig::new(self.format, policy).with_model(model, self.counter);
-        config.custom_condensing_prompt = self.condensing_prompt;
-        let reply = self.reply.or(frame.as_ref().and_then(Body::max_output));
-        let most = model.and_then(|model| model.max_output).unwrap_or(u64::MAX);
-        config.budget =
-            context_window.map(|window| Budget::new(window, reply.map(|reply| reply.min(most)))).transpose()?;
+        self.reply = self.reply.or(frame.as_ref().and_then(Body::max_output));
+        let Assembled { mut config, budget, model_warning, .. } = self.assemble();
+        if config.policy.needs_budget() {
+            config.budget = budget.transpose()?;
+        }
         if let Some(frame) = &frame {
             config = config.with_frame(frame);
         }
         let mut window = Window::open(config, records)?;
         window.frame = frame.map(Arc::new);
-        window.model_warning = model_warning(&self.model, found.as_ref());
+        window.model_warning = model_warning;
         Ok(window)
+    }
+
+    /// Puts together what follows from the model and from what was said, and makes nothing yet. The frame is left out.
+    pub fn assemble(self) -> Assembled {
+        let found = match (self.known, &self.model) {
+            (Some(known), _) => Some(Found { model: Cow::Owned(known), warning: None }),
+            (None, name) => name.as_deref().and_then(|name| Catalog::builtin().find(name)),
+        };
+        let model_warning = match (&found, &self.model, self.counter) {
+            (Some(found), _, _) => found.warning.clone(),
+            (None, Some(name), CounterChoice::Auto) => {
+                Some(format!("model `{name}` is not in the catalogue: four characters count as one token"))
+            }
+            _ => None,
+        };
+        let model = found.map(|found| found.model);
+        let context_window = self.context_window.or(model.as_ref().map(|model| model.context_window));
+        let policy = self.policy.unwrap_or_else(|| PolicyKind::default_for(context_window.is_some()));
+        let reply = self.reply.filter(|tokens| *tokens > 0).unwrap_or(ANTHROPIC_DEFAULT_MAX_TOKENS);
+        let most = model.as_ref().and_then(|model| model.max_output).unwrap_or(u64::MAX);
+        let budget = context_window.map(|window| Budget::new(window, Some(reply.min(most))));
+        let mut config = WindowConfig::new(self.format, policy).with_model(model.as_deref(), self.counter);
+        config.custom_condensing_prompt = self.condensing_prompt;
+        config.budget = budget.and_then(Result::ok);
+        Assembled { config, model, context_window, budget, model_warning }
     }
 }
 
@@ -211,11 +275,4 @@ fn frame_of(format: Format, text: &str) -> Result<Body, Error> {
     };
     let body = Body::parse(&with_history, Some(format))?;
     if body.messages().is_empty() { Ok(body) } else { Err(Error::Frame("it has messages of its own".to_owned())) }
-}
-
-fn model_warning(name: &str, found: Option<&Found>) -> Option<String> {
-    match found {
-        Some(found) => found.warning.clone(),
-        None => Some(format!("model `{name}` is not in the catalogue: four characters count as one token")),
-    }
 }

@@ -8,7 +8,7 @@ mod payload;
 mod request;
 
 pub use crate::view::{Breakpoints, Origin, Sent, SyntheticKind, View};
-pub use config::{Builder, WindowConfig};
+pub use config::{Assembled, Builder, WindowConfig};
 pub use decision::{Decision, EditedMessage, JobRecord, SyntheticMessage};
 pub use log::{Event, Log, Record};
 pub use payload::WithPayload;
@@ -151,7 +151,7 @@ pub struct Metrics {
 impl Window {
     /// A window for a model, from the catalogue. See [`Builder`].
     pub fn for_model(format: crate::wire::Format, model: &str) -> Builder {
-        Builder::new(format, model)
+        Builder::new(format).model(model)
     }
 
     /// An empty window.
@@ -618,6 +618,12 @@ impl Window {
     #[must_use]
     pub fn bound(&self) -> Bound {
         if self.is_rescued { Bound::Tokens } else { self.policy.bound() }
+    }
+
+    /// Whether the policy is switched off, so that nothing may leave.
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        self.policy.is_off()
     }
 
     /// The policy's cap on messages, if it has one.

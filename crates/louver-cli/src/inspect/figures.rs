@@ -1,6 +1,7 @@
 //! The figures.
 
 use super::pins::Pinned;
+use crate::printer::truncate;
 use crate::window::Window;
 use louver::count::count_part;
 use louver::tokens::{Counter, Millitokens};
@@ -15,7 +16,7 @@ const PREVIEW_CHARS: usize = 120;
 
 /// Everything that `inspect` shows.
 #[derive(Debug, Serialize)]
-pub(crate) struct Survey {
+pub(crate) struct Figures {
     pub(crate) format: String,
     pub(crate) model: Option<String>,
     pub(crate) counter: CounterUsed,
@@ -180,11 +181,11 @@ impl Sums {
     }
 }
 
-impl Survey {
+impl Figures {
     /// Counts everything once.
     pub(crate) fn of(body: &Body, window: &Window) -> Self {
         let mut sums = Sums::default();
-        let overhead = outer(body, &*window.counter, &mut sums);
+        let overhead = outer(body, &*window.config.counter, &mut sums);
         let units: Vec<_> = units_of(body.format(), body.messages().iter().map(|message| &**message)).collect();
         let pinned = Pinned::of(window, body);
         let mut tools = HashMap::new();
@@ -192,7 +193,7 @@ impl Survey {
         for (unit, range) in units.iter().enumerate() {
             for index in range.clone() {
                 let message = &*body.messages()[index];
-                let tokens = count(message, &*window.counter, &mut sums);
+                let tokens = count(message, &*window.config.counter, &mut sums);
                 messages.push(Row {
                     index,
                     role: message.shape().role,
@@ -207,17 +208,17 @@ impl Survey {
                 });
             }
         }
-        let mut survey = Self {
+        let mut figures = Self {
             format: body.format().to_string(),
             model: window.model_name.clone(),
             counter: CounterUsed {
-                name: window.counter.name().to_owned(),
-                stated_error: window.counter.stated_error(),
+                name: window.config.counter.name().to_owned(),
+                stated_error: window.config.counter.stated_error(),
             },
             context_window: window.limit.map(|limit| limit.context_window),
-            allowed_tokens: window.limit.and_then(|limit| Some(limit.budget().ok()?.allowed_tokens())),
+            allowed_tokens: window.limit.and_then(|limit| Some(limit.budget.ok()?.allowed_tokens())),
             fill_of: if window.limit.is_some() { "context_window" } else { "total" },
-            policy: window.policy.name().to_owned(),
+            policy: window.config.policy.name().to_owned(),
             pinned: pinned.spoken,
             overhead,
             messages,
@@ -225,9 +226,9 @@ impl Survey {
             totals: sums.totals(),
             total_tokens: sums.total().ceil_tokens(),
         };
-        let full = survey.full();
-        survey.messages.iter_mut().for_each(|row| row.fill = share(row.cumulative_tokens, full));
-        survey
+        let full = figures.full();
+        figures.messages.iter_mut().for_each(|row| row.fill = share(row.cumulative_tokens, full));
+        figures
     }
 
     /// What a full bar stands for.
@@ -343,9 +344,9 @@ fn preview(message: &Message) -> String {
         return String::new();
     };
     let text = message.text_of(part);
-    let start: String = text.chars().take(PREVIEW_CHARS * 4).collect();
+    let start = truncate(&text, PREVIEW_CHARS * 4);
     // A ruler of `=====` tells nothing.
     let is_ruler = |word: &&str| !word.contains(char::is_alphanumeric) && word.len() > 3;
     let words: Vec<&str> = start.split_whitespace().skip_while(is_ruler).collect();
-    words.join(" ").chars().take(PREVIEW_CHARS).collect()
+    truncate(&words.join(" "), PREVIEW_CHARS).to_owned()
 }

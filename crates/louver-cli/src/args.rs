@@ -1,11 +1,12 @@
-//! Step one: what was typed.
+//! Step one: the arguments, as they were typed.
 
 use crate::config::ProviderKind;
+use crate::input::Input;
+use crate::output::Output;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use louver::policy::{Row, TABLE};
 use louver::tokens::CounterChoice;
-use louver::wire::Format;
 use louver_replay::CachePrices;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -28,7 +29,7 @@ OpenAI Chat Completions, OpenAI Responses or Gemini.
 
 Exit codes: 0 done, 1 a negative finding, 2 bad usage or input (nothing is written), 3 a provider's
 failure.")]
-pub(crate) struct Typed {
+pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 
@@ -72,16 +73,16 @@ pub(crate) struct Trim {
     #[command(flatten)]
     pub(crate) input: Input,
     #[command(flatten)]
-    pub(crate) window: Window,
+    pub(crate) window: WindowFlags,
     #[command(flatten)]
     pub(crate) output: Output,
 
     /// Write what was decided to FILE, as JSON
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) report: Option<PathBuf>,
 
     /// Say in plain words, on stderr, what was decided and why
-    #[arg(long, help_heading = "Output")]
+    #[arg(long)]
     pub(crate) explain: bool,
 }
 
@@ -101,7 +102,7 @@ pub(crate) struct Check {
     pub(crate) output: Output,
 
     /// Print a JSON array of {path, rule, index, message}
-    #[arg(long, help_heading = "Output")]
+    #[arg(long)]
     pub(crate) json: bool,
 }
 
@@ -136,16 +137,16 @@ pub(crate) struct Inspect {
     #[command(flatten)]
     pub(crate) input: Input,
     #[command(flatten)]
-    pub(crate) window: Window,
+    pub(crate) window: WindowFlags,
     #[command(flatten)]
     pub(crate) output: Output,
 
     /// Show at most N messages, from both ends; 0 shows all [default: 200 on a terminal, else all]
-    #[arg(long, value_name = "N", value_parser = whole::<usize>, help_heading = "Output", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub(crate) limit: Option<usize>,
 
     /// Print the same as JSON
-    #[arg(long, help_heading = "Output")]
+    #[arg(long)]
     pub(crate) json: bool,
 }
 
@@ -172,23 +173,16 @@ pub(crate) struct Recall {
     #[command(flatten)]
     pub(crate) input: Input,
     #[command(flatten)]
-    pub(crate) window: Window,
+    pub(crate) window: WindowFlags,
     #[command(flatten)]
     pub(crate) output: Output,
 
     /// Show at most N passages that were found, the best first
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "5",
-        value_parser = at_least_one,
-        help_heading = "Output",
-        allow_negative_numbers = true
-    )]
-    pub(crate) limit: u64,
+    #[arg(long, value_name = "N", default_value = "5", value_parser = at_least_one::<usize>, allow_negative_numbers = true)]
+    pub(crate) limit: usize,
 
     /// Print a JSON array: {index, role, parts} and the whole message, or the text of the passage
-    #[arg(long, help_heading = "Output")]
+    #[arg(long)]
     pub(crate) json: bool,
 }
 
@@ -271,7 +265,7 @@ pub(crate) struct Sandbox {
     pub(crate) scenario: String,
 
     /// The context window, in tokens, instead of each model's
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
     pub(crate) context_window: Option<u64>,
 }
 
@@ -305,7 +299,7 @@ pub(crate) struct Replay {
     pub(crate) model: Option<String>,
 
     /// The window in tokens, instead of the model's
-    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Policy", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>, help_heading = "Policy", allow_negative_numbers = true)]
     pub(crate) context_window: Option<u64>,
 
     /// Tokens to reserve for the reply [default: 8192]
@@ -329,12 +323,12 @@ pub(crate) struct Replay {
     pub(crate) gap: Option<u64>,
 
     /// Every K-th request finds the cache cold
-    #[arg(long, value_name = "K", value_parser = at_least_one, help_heading = "Prices", allow_negative_numbers = true)]
+    #[arg(long, value_name = "K", value_parser = at_least_one::<u64>, help_heading = "Prices", allow_negative_numbers = true)]
     pub(crate) cold_every: Option<u64>,
 
     /// Say what request T of one file held under each policy, and what it lacked
-    #[arg(long, value_name = "T", value_parser = at_least_one, help_heading = "Output", allow_negative_numbers = true)]
-    pub(crate) explain: Option<u64>,
+    #[arg(long, value_name = "T", value_parser = at_least_one::<usize>, help_heading = "Output", allow_negative_numbers = true)]
+    pub(crate) explain: Option<usize>,
 
     /// Add to each row how long a request took
     #[arg(long, help_heading = "Output")]
@@ -394,101 +388,52 @@ Examples:
   # yaml-language-server: $schema=config.schema.json")]
 pub(crate) struct ConfigSchema {}
 
-/// Where a conversation comes from.
-#[derive(Debug, Args)]
-pub(crate) struct Input {
-    /// A JSON file; `-` or nothing reads stdin
-    #[arg(id = "INPUT", value_hint = ValueHint::FilePath)]
-    pub(crate) path: Option<PathBuf>,
-
-    /// The wire format, instead of finding it out
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser(), help_heading = "Input")]
-    pub(crate) format: Option<Format>,
-
-    /// Refuse larger inputs
-    #[arg(
-        long,
-        value_name = "BYTES",
-        default_value = "64MB",
-        value_parser = parse_bytes,
-        help_heading = "Input",
-        allow_negative_numbers = true
-    )]
-    pub(crate) max_bytes: u64,
-}
-
-/// Where the result goes.
-#[derive(Debug, Args)]
-pub(crate) struct Output {
-    /// Write to FILE instead of stdout; it appears whole or not at all
-    #[arg(
-        id = "OUTPUT",
-        short = 'o',
-        long = "output",
-        value_name = "FILE",
-        value_hint = ValueHint::FilePath,
-        help_heading = "Output"
-    )]
-    pub(crate) path: Option<PathBuf>,
-}
-
 /// What decides about messages.
 #[derive(Debug, Args)]
-pub(crate) struct Window {
+#[command(next_help_heading = "Policy")]
+pub(crate) struct WindowFlags {
     /// How to decide what stays [default: ladder; messages where no context window is known or flags are about messages]
-    #[arg(long, value_name = "NAME", value_parser = policy_parser(), help_heading = "Policy")]
+    #[arg(long, value_name = "NAME", value_parser = policy_parser())]
     pub(crate) policy: Option<&'static Row>,
 
     /// The most messages to keep; 0 keeps all [default: 100]
-    #[arg(long, value_name = "N", value_parser = whole::<usize>, help_heading = "Policy", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub(crate) max_messages: Option<usize>,
 
     /// How many messages at the start always stay [default: 1]
-    #[arg(long, value_name = "N", value_parser = whole::<usize>, help_heading = "Policy", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub(crate) preserve_first: Option<usize>,
 
     /// How many messages at the end always stay [default: 20]
-    #[arg(long, value_name = "N", value_parser = whole::<usize>, help_heading = "Policy", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]
     pub(crate) preserve_last: Option<usize>,
 
     /// The model's window in tokens, instead of the catalogue's
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = at_least_one,
-        help_heading = "Policy",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>, allow_negative_numbers = true)]
     pub(crate) context_window: Option<u64>,
 
     /// The model, for its window and its counter; beats the one that the input names
-    #[arg(long, value_name = "NAME", help_heading = "Policy")]
+    #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
 
     /// Tokens to reserve for the reply [default: the input's max_tokens, else 8192]
-    #[arg(long, value_name = "N", value_parser = whole::<u64>, help_heading = "Policy", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_negative_numbers = true)]
     pub(crate) max_output: Option<u64>,
 
     /// What the provider counted for all but the last message
-    #[arg(long, value_name = "N", value_parser = whole::<u64>, help_heading = "Policy", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_negative_numbers = true)]
     pub(crate) total_tokens: Option<u64>,
 
     /// The profile whose condensing threshold counts
-    #[arg(long, value_name = "NAME", help_heading = "Policy")]
+    #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
 
     /// How to count tokens; `auto` follows the model and is chars4 without one
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "auto",
-        value_parser = counter_parser(),
-        help_heading = "Policy"
-    )]
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = counter_parser())]
     pub(crate) counter: CounterChoice,
 
     /// A config.yml; flags beat it
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Policy")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Option<PathBuf>,
 }
 
@@ -516,10 +461,6 @@ fn provider_parser() -> impl TypedValueParser<Value = ProviderKind> {
     })
 }
 
-fn format_parser() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
-}
-
 fn counter_parser() -> impl TypedValueParser<Value = CounterChoice> {
     let about = |choice| match choice {
         CounterChoice::Chars4 => "four characters a token",
@@ -535,44 +476,17 @@ fn whole<N: FromStr>(typed: &str) -> Result<N, &'static str> {
     typed.parse().map_err(|_| "expected a whole number, 0 or more")
 }
 
-fn at_least_one(typed: &str) -> Result<u64, &'static str> {
-    typed.parse().ok().filter(|number| *number > 0).ok_or("expected a whole number, 1 or more")
-}
-
-/// A number of bytes: `1000000`, `64MB`, `16MiB`.
-fn parse_bytes(typed: &str) -> Result<u64, String> {
-    let digits = typed.find(|c: char| !c.is_ascii_digit()).unwrap_or(typed.len());
-    let (number, unit) = typed.split_at(digits);
-    let factor = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "k" | "kb" => 1_000,
-        "m" | "mb" => 1_000_000,
-        "g" | "gb" => 1_000_000_000,
-        "kib" => 1 << 10,
-        "mib" => 1 << 20,
-        "gib" => 1 << 30,
-        _ => return Err("expected a number of bytes such as 1000000, 64MB or 16MiB".to_owned()),
-    };
-    let number: u64 = number.parse().map_err(|_| "expected a number of bytes such as 1000000, 64MB or 16MiB")?;
-    number.checked_mul(factor).ok_or_else(|| "too large".to_owned())
+fn at_least_one<N: FromStr + Default + PartialOrd>(typed: &str) -> Result<N, &'static str> {
+    typed.parse().ok().filter(|number| *number > N::default()).ok_or("expected a whole number, 1 or more")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Typed, parse_bytes};
+    use super::Arguments;
     use clap::CommandFactory;
 
     #[test]
     fn the_definitions_agree_with_each_other() {
-        Typed::command().debug_assert();
-    }
-
-    #[test]
-    fn bytes_have_units() {
-        assert_eq!(parse_bytes("64MB"), Ok(64_000_000));
-        assert_eq!(parse_bytes("1 KiB"), Ok(1024));
-        assert_eq!(parse_bytes("17"), Ok(17));
-        assert!(parse_bytes("").is_err() && parse_bytes("-1").is_err() && parse_bytes("5 apples").is_err());
-        assert!(parse_bytes("99999999999GB").is_err());
+        Arguments::command().debug_assert();
     }
 }
