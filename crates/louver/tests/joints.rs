@@ -721,3 +721,83 @@ fn the_first_message_of_a_chat_is_the_task_and_not_the_system_message() {
     window.fit().unwrap();
     assert!(kept(&window).is_superset(&BTreeSet::from([0, 1])), "{:?}", kept(&window));
 }
+
+// The ladder's recent tail.
+
+/// What the recent tail of the view holds, in tokens, no message counting more than `most`.
+fn tail_tokens(window: &Window, most: u64) -> u64 {
+    let recent_start = window.pins().recent_start;
+    let recent = kept(window).into_iter().filter(|index| *index >= recent_start);
+    recent.map(|index| window.tokens_of(index).unwrap().min(most)).sum()
+}
+
+fn talk(window: &mut Window, messages: usize, tokens: usize) {
+    for number in 0..messages {
+        say(window, if number % 2 == 0 { Role::Assistant } else { Role::User }, &text(tokens));
+        window.fit().unwrap();
+    }
+}
+
+fn recent(format: Format, keep_recent_tokens: u64, allowed_tokens: u64) -> Window {
+    let config = unhurried_ladder(allowed_tokens, |ladder| ladder.keep_recent_tokens = keep_recent_tokens);
+    started(WindowConfig { format, ..config })
+}
+
+#[test]
+fn the_ladder_has_a_tail_again_behind_a_providers_compaction() {
+    let mut window = recent(Format::OpenAiResponses, 300, 100_000);
+    talk(&mut window, 40, 100);
+    push(&mut window, &json!({ "type": "compaction", "id": "cmp_1", "encrypted_content": "ZW5j" }));
+    talk(&mut window, 20, 100);
+    assert!((300..=400).contains(&tail_tokens(&window, 300)), "{}", tail_tokens(&window, 300));
+}
+
+#[test]
+fn the_ladder_has_a_tail_again_in_a_smaller_window() {
+    let mut window = recent(Format::OpenAiChat, 9_000, 100_000);
+    talk(&mut window, 10, 2_000);
+    window.limit_to(budget(3_000));
+    talk(&mut window, 20, 100);
+    assert!((900..=1_100).contains(&tail_tokens(&window, 940)), "{}", tail_tokens(&window, 940));
+}
+
+#[test]
+fn the_ladder_has_a_tail_again_after_the_caller_has_counted() {
+    let mut window = recent(Format::OpenAiChat, 1_000, 100_000);
+    talk(&mut window, 30, 100);
+    window.report_total(30 * 20);
+    talk(&mut window, 20, 100);
+    assert!((1_000..=1_100).contains(&tail_tokens(&window, 1_000)), "{}", tail_tokens(&window, 1_000));
+}
+
+#[test]
+fn what_left_on_arrival_is_no_part_of_the_ladders_tail() {
+    let mut window = recent(Format::OpenAiResponses, 300, 1_500);
+    for number in 0..10 {
+        let call = format!("late_{number}");
+        push(&mut window, &json!({ "type": "function_call", "call_id": call, "name": "run", "arguments": "{}" }));
+    }
+    talk(&mut window, 40, 100);
+    for number in 0..10 {
+        let call = format!("late_{number}");
+        push(&mut window, &json!({ "type": "function_call_output", "call_id": call, "output": text(200) }));
+        window.fit().unwrap();
+    }
+    talk(&mut window, 6, 100);
+    assert!((300..=400).contains(&tail_tokens(&window, 300)), "{}", tail_tokens(&window, 300));
+}
+
+#[test]
+fn what_came_before_a_late_summary_still_shrinks_before_it_is_sent() {
+    let mut window = started(unhurried_ladder(4_000, |ladder| {
+        (ladder.shrink_on_arrival_tokens, ladder.summarize_on_trim) = (100, true);
+    }));
+    talk(&mut window, 40, 100);
+    let job = window.open_job().cloned().expect("so many messages left");
+    turn(&mut window, 0, &text(2_000));
+    turn(&mut window, 1, &text(1_900));
+    let settled = window.answer(job.id, summary("All went well."));
+    assert!(!settled.evicted.is_empty(), "there was no room for the result: {settled:?}");
+    let fit = window.fit().unwrap();
+    assert_eq!(fit.edited, [window.len() - 1], "{fit:?}");
+}
