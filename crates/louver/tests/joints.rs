@@ -592,6 +592,19 @@ fn a_providers_compaction_stays_and_what_stands_before_it_costs_nothing() {
 }
 
 #[test]
+fn what_stands_before_the_latest_of_several_compactions_costs_nothing() {
+    let mut window = compacted(Format::OpenAiResponses, PolicyKind::Everything);
+    for number in 2..6 {
+        say(&mut window, Role::User, &text(100 * number));
+        say(&mut window, Role::Assistant, &text(50));
+        let (view, log) = (window.tokens(), window.log_tokens());
+        assert_eq!((view, log), (100 * number as u64 + 50, 100 * number as u64 + 50));
+        push(&mut window, &json!({ "type": "compaction", "id": format!("cmp_{number}"), "encrypted_content": "ZW5j" }));
+        assert_eq!((window.tokens(), window.log_tokens()), (0, 0));
+    }
+}
+
+#[test]
 fn what_a_compaction_stands_for_is_the_first_to_leave() {
     let mut window = compacted(Format::OpenAiResponses, "full-cut".parse().unwrap());
     for number in 0..11 {
@@ -800,4 +813,84 @@ fn what_came_before_a_late_summary_still_shrinks_before_it_is_sent() {
     assert!(!settled.evicted.is_empty(), "there was no room for the result: {settled:?}");
     let fit = window.fit().unwrap();
     assert_eq!(fit.edited, [window.len() - 1], "{fit:?}");
+}
+
+// A caller's own figure.
+
+/// Turns with long thinking that is bound to its prefix.
+fn bound_turns(allowed_tokens: u64, policy: PolicyKind) -> Window {
+    let config =
+        WindowConfig { thinking: ThinkingBinding::Prefix, ..config(Format::Anthropic, policy, allowed_tokens) };
+    let mut window = Window::new(config).unwrap();
+    for number in 0..12 {
+        say(&mut window, Role::User, &text(20));
+        let thinking = json!({ "type": "thinking", "thinking": text(150), "signature": "c2ln" });
+        let words = json!({ "type": "text", "text": format!("{number} {}", text(80)) });
+        push(&mut window, &json!({ "role": "assistant", "content": [thinking, words] }));
+    }
+    say(&mut window, Role::User, "Go on.");
+    window
+}
+
+#[test]
+fn total_tokens_holds_for_what_a_cut_changes_too() {
+    for policy in token_policies() {
+        for total_tokens in [1_500, 2_000, 2_500, 3_000, 3_500, 4_000, 4_400] {
+            let name = policy.name().to_owned();
+            let mut window = bound_turns(1_200, policy.clone());
+            assert!((2_900..3_100).contains(&window.tokens()), "{}", window.tokens());
+            window.report_total(total_tokens);
+            assert_eq!(window.tokens(), total_tokens + 2, "{name}");
+            let fit = window.fit().unwrap();
+            assert!(!window.is_over(), "{name}, {total_tokens}: {} tokens", window.tokens());
+            assert_eq!(fit.tokens_expected, Some(window.tokens()), "{name}, {total_tokens}");
+        }
+    }
+}
+
+#[test]
+fn total_tokens_said_twice_scales_the_counters_own_figure_once() {
+    let mut window = Window::new(config(Format::OpenAiChat, "tokens".parse().unwrap(), 60_000)).unwrap();
+    talk(&mut window, 41, 100);
+    window.report_usage(Usage::of_input(window.tokens() * 3 / 2));
+    for total_tokens in [30_000, 30_000, 2_000, 30_000] {
+        window.report_total(total_tokens);
+        assert_eq!(window.tokens(), total_tokens + 100);
+    }
+    assert_eq!(window.tokens_of(0), Some(150), "chars4 may be wrong by half");
+    assert_eq!(window.tokens_of(40), Some(100), "the last message is never scaled");
+}
+
+#[test]
+fn total_tokens_is_of_messages_as_they_came_in() {
+    let mask = PolicyKind::Mask(ObservationsConfig { trigger_tokens: 0, keep: 1 });
+    let mut window = started(WindowConfig::new(Format::OpenAiChat, mask));
+    for number in 0..6 {
+        turn(&mut window, number, &text(300));
+    }
+    say(&mut window, Role::User, &text(10));
+    window.fit().unwrap();
+    window.report_total(2_400);
+    assert_eq!(window.log_tokens(), 2_410);
+    assert!(window.tokens() < 1_000, "five results of 300 tokens are not sent: {}", window.tokens());
+}
+
+#[test]
+fn a_report_of_usage_is_about_everything_that_total_tokens_is_about() {
+    let mut window = Window::new(config(Format::OpenAiChat, "tokens".parse().unwrap(), 60_000)).unwrap();
+    talk(&mut window, 41, 100);
+    window.report_total(9_000);
+    window.fit().unwrap();
+    window.report_usage(Usage::of_input(window.tokens()));
+    assert_eq!(window.calibration(), Factor::ONE);
+}
+
+#[test]
+fn a_report_of_usage_is_about_what_was_sent() {
+    let mut window = Window::new(config(Format::OpenAiChat, "tokens".parse().unwrap(), 60_000)).unwrap();
+    talk(&mut window, 40, 100);
+    let sent_tokens = window.tokens();
+    say(&mut window, Role::Assistant, &text(2_000));
+    window.report_usage(Usage::of_input(sent_tokens));
+    assert_eq!(window.calibration(), Factor::ONE);
 }

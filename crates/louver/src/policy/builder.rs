@@ -182,7 +182,7 @@ impl<'a> PlanBuilder<'a> {
         let from = bound.partition_point(|thinking| thinking.index < index);
         let to = bound.partition_point(|thinking| thinking.index < self.change_start);
         for thinking in &bound[from..to] {
-            self.replace_amount(thinking.index, thinking.stripped);
+            self.replace_amount(thinking.index, self.input.scale.of(thinking.index, thinking.stripped));
         }
         self.change_start = index;
     }

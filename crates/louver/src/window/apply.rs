@@ -178,11 +178,10 @@ impl Window {
     }
 
     fn replace(&mut self, index: usize, message: Message) {
-        let is_unseen = self.landmarks.compaction.is_some_and(|compaction| index < compaction);
+        let amount = self.cost(index, &message);
         let Some(entry) = self.entries.get_mut(index).filter(|entry| !entry.is_evicted) else {
             return;
         };
-        let amount = if is_unseen { Millitokens::ZERO } else { count_message(&*self.config.counter, &message) };
         self.kept.amount = self.kept.amount.saturating_sub(entry.amount) + amount;
         self.kept.estimate_chars -= entry.current().shape().estimate_chars;
         self.kept.estimate_chars += message.shape().estimate_chars;
@@ -306,8 +305,7 @@ impl Window {
             let window = self.budget.map(|budget| budget.allowed_tokens());
             self.condenser.reopen(*id, covers.clone(), window, |index| &*entries[index].message);
         }
-        self.is_cold = false;
-        self.fitted = Some((self.revision, None));
+        self.note_request();
     }
 
     /// The same for an answer. The first of its decisions put the summary in place, a second one made room.
