@@ -894,3 +894,62 @@ fn a_report_of_usage_is_about_what_was_sent() {
     window.report_usage(Usage::of_input(sent_tokens));
     assert_eq!(window.calibration(), Factor::ONE);
 }
+
+// A rescue: the provider takes less than was known.
+
+#[test]
+fn a_rescue_knows_what_the_policy_edits() {
+    for trigger_tokens in [0, 3_000] {
+        let mask = PolicyKind::Mask(ObservationsConfig { trigger_tokens, keep: 1 });
+        let mut window = started(WindowConfig::new(Format::OpenAiChat, mask));
+        for number in 0..20 {
+            turn(&mut window, number, &text(300));
+        }
+        window.limit_to(budget(1_000));
+        let fit = window.fit().unwrap();
+        assert!(fit.evicted.is_empty(), "19 results of 300 tokens are not sent: {fit:?}");
+        assert_eq!((fit.tokens_expected, fit.edited.len()), (Some(window.tokens()), 19));
+        assert_eq!(window.tokens(), recounted(&window));
+    }
+}
+
+#[test]
+fn a_rescue_clips_no_result_that_the_policy_has_replaced() {
+    let mask = PolicyKind::Mask(ObservationsConfig { trigger_tokens: 0, keep: 1 });
+    for allowed_tokens in (30..1_000).step_by(10) {
+        let mut window = Window::new(WindowConfig::new(Format::Anthropic, mask.clone())).unwrap();
+        say(&mut window, Role::User, "Mend src/lib.rs.");
+        for number in 0..4 {
+            push(&mut window, &json!({ "role": "assistant", "content": [tool_use(number)] }));
+            let words = json!({ "type": "text", "text": text(1_000) });
+            let result = json!({ "type": "tool_result", "tool_use_id": format!("toolu_{number}"), "content": [words] });
+            push(&mut window, &json!({ "role": "user", "content": [result] }));
+        }
+        window.limit_to(budget(allowed_tokens));
+        let Ok(fit) = window.fit() else {
+            continue;
+        };
+        assert_eq!((fit.tokens_expected, fit.tokens_after), (Some(window.tokens()), window.tokens()));
+        assert_eq!(window.tokens(), recounted(&window), "{allowed_tokens}");
+        assert!(!window.is_over(), "{allowed_tokens}");
+    }
+}
+
+#[test]
+fn a_rescue_keeps_what_the_policy_pins_as_long_as_there_is_room() {
+    let cap = MessagesConfig { preserve_first_n: 3, preserve_last_n: 4, ..MessagesConfig::default() };
+    for (allowed_tokens, is_roomy) in [(1_500, true), (900, true), (500, false), (300, false)] {
+        let mut window = Window::new(WindowConfig::new(Format::OpenAiChat, PolicyKind::Messages(cap))).unwrap();
+        talk(&mut window, 30, 100);
+        window.limit_to(budget(allowed_tokens));
+        window.fit().unwrap();
+        let kept = kept(&window);
+        let pins = window.pins();
+        assert!(
+            (0..30).filter(|index| pins.touch(&(*index..index + 1))).all(|index| kept.contains(&index)),
+            "{pins:?}"
+        );
+        assert!(kept.contains(&0) && kept.contains(&29), "{kept:?}");
+        assert_eq!([1, 2, 26, 27, 28].iter().all(|index| kept.contains(index)), is_roomy, "{kept:?}");
+    }
+}

@@ -4,13 +4,13 @@ use super::decision::{Accounts, Decision, JobRecord, SummaryChange, joined};
 use super::{Event, Fit, Window};
 use crate::condense::{Outcome, SUMMARY_PREFIX, Summary};
 use crate::count::count_message;
-use crate::edit::{Change, Edit};
+use crate::edit::Edit;
 use crate::plan::{LedgerChange, Memory, Plan, Warning};
 use crate::policy::Occasion;
 use crate::tokens::Millitokens;
 use crate::unit::Unit;
 use crate::view::SyntheticKind;
-use crate::wire::{Message, PartKind, Role, Shape};
+use crate::wire::{Message, PartKind, Role};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -335,10 +335,4 @@ impl Window {
 /// Most requests change nothing, and remember as much.
 fn boxed(decision: Decision) -> Option<Box<Decision>> {
     (!decision.is_nothing()).then(|| Box::new(decision))
-}
-
-/// The edits that take all thinking out of a message.
-pub(super) fn thinking_edits(index: usize, shape: &Shape) -> Vec<Edit> {
-    let thinking = shape.parts.iter().enumerate().filter(|(_, part)| part.kind == PartKind::Thinking);
-    thinking.map(|(part, _)| Edit { index, part, change: Change::Drop }).collect()
 }

@@ -20,7 +20,7 @@ use crate::budget::Budget;
 use crate::catalog::ThinkingBinding;
 use crate::condense::{CondenseJob, Condenser, Outcome, Summary};
 use crate::count::{Scale, count_message};
-use crate::edit::edit_message;
+use crate::edit::{Edit, edit_message, thinking_edits};
 use crate::landmarks::Landmarks;
 use crate::plan::{Bound, CondenseError, Memory, Overflow, Pins, Plan, Trigger, Warning};
 use crate::policy::{Account, BoundThinking, Occasion, Policy, PolicyInput, SettingsError};
@@ -275,7 +275,7 @@ impl Window {
         if self.config.thinking != ThinkingBinding::Prefix || !message.shape().has(PartKind::Thinking) {
             return;
         }
-        let edits = apply::thinking_edits(index, message.shape());
+        let edits: Vec<Edit> = thinking_edits(index, message.shape()).collect();
         if let Ok(stripped) = edit_message(self.config.format, message, &edits) {
             let stripped = count_message(&*self.config.counter, &stripped);
             self.bound_thinking.push(BoundThinking { index, stripped });
@@ -399,7 +399,8 @@ impl Window {
     }
 
     /// Tells that the provider takes less than was known. From the next [`fit`](Self::fit) on the view keeps this
-    /// budget, whatever the policy promises; decisions made before it stand.
+    /// budget, whatever the policy promises, and what it pins behind the first message may have to leave; decisions made
+    /// before it stand.
     pub fn limit_to(&mut self, budget: Budget) {
         let (context_window, reserve) = (budget.context_window(), budget.reserve());
         self.events.push((self.entries.len(), Event::Limited { context_window, reserve }));
@@ -587,7 +588,9 @@ impl Window {
     /// The messages that the policy never lets go, by its settings; what the wire format holds comes on top.
     #[must_use]
     pub fn pins(&self) -> Pins {
-        self.policy.pins(&self.input(Occasion::Request))
+        let input = self.input(Occasion::Request);
+        let pins = self.policy.pins(&input);
+        if self.is_rescued { rescue_pins(&input, &pins) } else { pins }
     }
 
     /// Whether a message may not leave under any policy: an instruction, a provider's compaction, the opening of an
@@ -684,18 +687,12 @@ impl Window {
         if !self.is_rescued || (plan.keeps_everything() && !input.is_over()) {
             return Ok(plan);
         }
-        // The policy promises nothing about tokens: what it leaves is cut to the budget, and its own pins hold.
-        let mut builder = input.builder_after(&self.rescue_pins(&input), plan);
-        if !builder.fits() {
-            builder.plan_mut().trigger = Some(Trigger::TokenLimit);
-        }
-        builder.finish()
-    }
-
-    /// In a rescue the head stays; everything else may go but the last turn.
-    fn rescue_pins(&self, input: &PolicyInput<'_>) -> Pins {
-        let head_end = self.policy.pins(input).head_end.min(input.instructions_end() + 1);
-        Pins::head(head_end)
+        // The policy promises nothing about tokens: what it leaves is cut to the budget. What it pins stays as long as
+        // that leaves anything to cut and is enough.
+        let own = self.policy.pins(&input);
+        let is_enough = own.head_end < input.log_len();
+        let kind = is_enough.then(|| rescued(&input, &own, plan.clone())).and_then(Result::ok);
+        kind.map_or_else(|| rescued(&input, &rescue_pins(&input, &own), plan), Ok)
     }
 
     fn input(&self, occasion: Occasion) -> PolicyInput<'_> {
@@ -725,4 +722,18 @@ impl Window {
             memory: &self.memory,
         }
     }
+}
+
+/// What a plan leaves, cut to the budget.
+fn rescued(input: &PolicyInput<'_>, pins: &Pins, plan: Plan) -> Result<Plan, Overflow> {
+    let mut builder = input.builder_after(pins, plan);
+    if !builder.fits() {
+        builder.plan_mut().trigger = Some(Trigger::TokenLimit);
+    }
+    builder.finish()
+}
+
+/// What stays in a rescue, whatever the policy pins: its first message. The rest of it stays as long as it fits.
+fn rescue_pins(input: &PolicyInput<'_>, own: &Pins) -> Pins {
+    Pins { recent_start: own.tail_start, ..Pins::head(own.head_end.min(input.instructions_end() + 1)) }
 }
