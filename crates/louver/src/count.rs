@@ -1,6 +1,6 @@
 //! What a message costs.
 
-use crate::tokens::{Counter, Image, Millitokens};
+use crate::tokens::{Counter, Factor, Image, Millitokens};
 use crate::wire::{Body, MediaKind, Message, Part, PartKind};
 
 /// Counts everything of a message that the model reads. O(its bytes); callers keep the result.
@@ -40,6 +40,41 @@ pub fn count_overhead(counter: &dyn Counter, body: &Body) -> Millitokens {
     let system: Millitokens = body.system_texts().iter().map(|text| counter.text(text)).sum();
     let tools = body.tools_json().map_or(Millitokens::ZERO, |json| counter.text(&json));
     system + tools
+}
+
+/// What a count comes to at its place in the log: a caller's own figure scales the messages that it covers, and what stands
+/// before a provider's compaction costs nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Scale {
+    factor: Factor,
+    /// The messages before this one are scaled.
+    covered: usize,
+    /// The messages before this one are not seen by the model.
+    pub(crate) unseen: usize,
+}
+
+impl Scale {
+    /// Scales the messages before `covered` from what was counted to what was reported, upward by no more than the
+    /// counter's stated error.
+    pub(crate) fn set(&mut self, covered: usize, counted: Millitokens, reported: Millitokens, counter: &dyn Counter) {
+        let most = Factor::from_millionths(1_000_000 + (counter.stated_error() * 1e6) as u64);
+        let quotient = Factor::ratio(reported.thousandths(), counted.thousandths()).unwrap_or(Factor::ONE);
+        (self.factor, self.covered) = (quotient.min(most), covered);
+    }
+
+    /// What a message costs.
+    pub(crate) fn of(self, index: usize, counted: Millitokens) -> Millitokens {
+        match index {
+            _ if index < self.unseen => Millitokens::ZERO,
+            _ if index < self.covered => self.of_frame(counted),
+            _ => counted,
+        }
+    }
+
+    /// What system and tools cost.
+    pub(crate) fn of_frame(self, counted: Millitokens) -> Millitokens {
+        counted.scaled_down(self.factor)
+    }
 }
 
 /// Base64 is never counted as text.

@@ -2,7 +2,7 @@
 
 use crate::display::truncate;
 use crate::json::{JsonError, text};
-use crate::wire::{Format, Message, Part, PartKind, Splice};
+use crate::wire::{Format, Message, Part, PartKind, Shape, Splice};
 
 /// A change to one part of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +27,12 @@ pub enum Change {
     },
     /// The part leaves the message.
     Drop,
+}
+
+/// The edits that take all thinking out of a message.
+pub(crate) fn thinking_edits(index: usize, shape: &Shape) -> impl Iterator<Item = Edit> {
+    let thinking = shape.parts.iter().enumerate().filter(|(_, part)| part.kind == PartKind::Thinking);
+    thinking.map(move |(part, _)| Edit { index, part, change: Change::Drop })
 }
 
 /// What stands in a message that an edit would leave empty.

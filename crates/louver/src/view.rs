@@ -11,6 +11,8 @@ use std::sync::Arc;
 pub(crate) struct Entry {
     pub(crate) message: Arc<Message>,
     pub(crate) edited: Option<Arc<Message>>,
+    /// What the counter says of it as it came in.
+    pub(crate) counted: Millitokens,
     /// What it costs in the form it is sent in.
     pub(crate) amount: Millitokens,
     pub(crate) is_evicted: bool,

@@ -592,6 +592,19 @@ fn a_providers_compaction_stays_and_what_stands_before_it_costs_nothing() {
 }
 
 #[test]
+fn what_stands_before_the_latest_of_several_compactions_costs_nothing() {
+    let mut window = compacted(Format::OpenAiResponses, PolicyKind::Everything);
+    for number in 2..6 {
+        say(&mut window, Role::User, &text(100 * number));
+        say(&mut window, Role::Assistant, &text(50));
+        let (view, log) = (window.tokens(), window.log_tokens());
+        assert_eq!((view, log), (100 * number as u64 + 50, 100 * number as u64 + 50));
+        push(&mut window, &json!({ "type": "compaction", "id": format!("cmp_{number}"), "encrypted_content": "ZW5j" }));
+        assert_eq!((window.tokens(), window.log_tokens()), (0, 0));
+    }
+}
+
+#[test]
 fn what_a_compaction_stands_for_is_the_first_to_leave() {
     let mut window = compacted(Format::OpenAiResponses, "full-cut".parse().unwrap());
     for number in 0..11 {
@@ -720,4 +733,223 @@ fn the_first_message_of_a_chat_is_the_task_and_not_the_system_message() {
     }
     window.fit().unwrap();
     assert!(kept(&window).is_superset(&BTreeSet::from([0, 1])), "{:?}", kept(&window));
+}
+
+// The ladder's recent tail.
+
+/// What the recent tail of the view holds, in tokens, no message counting more than `most`.
+fn tail_tokens(window: &Window, most: u64) -> u64 {
+    let recent_start = window.pins().recent_start;
+    let recent = kept(window).into_iter().filter(|index| *index >= recent_start);
+    recent.map(|index| window.tokens_of(index).unwrap().min(most)).sum()
+}
+
+fn talk(window: &mut Window, messages: usize, tokens: usize) {
+    for number in 0..messages {
+        say(window, if number % 2 == 0 { Role::Assistant } else { Role::User }, &text(tokens));
+        window.fit().unwrap();
+    }
+}
+
+fn recent(format: Format, keep_recent_tokens: u64, allowed_tokens: u64) -> Window {
+    let config = unhurried_ladder(allowed_tokens, |ladder| ladder.keep_recent_tokens = keep_recent_tokens);
+    started(WindowConfig { format, ..config })
+}
+
+#[test]
+fn the_ladder_has_a_tail_again_behind_a_providers_compaction() {
+    let mut window = recent(Format::OpenAiResponses, 300, 100_000);
+    talk(&mut window, 40, 100);
+    push(&mut window, &json!({ "type": "compaction", "id": "cmp_1", "encrypted_content": "ZW5j" }));
+    talk(&mut window, 20, 100);
+    assert!((300..=400).contains(&tail_tokens(&window, 300)), "{}", tail_tokens(&window, 300));
+}
+
+#[test]
+fn the_ladder_has_a_tail_again_in_a_smaller_window() {
+    let mut window = recent(Format::OpenAiChat, 9_000, 100_000);
+    talk(&mut window, 10, 2_000);
+    window.limit_to(budget(3_000));
+    talk(&mut window, 20, 100);
+    assert!((900..=1_100).contains(&tail_tokens(&window, 940)), "{}", tail_tokens(&window, 940));
+}
+
+#[test]
+fn the_ladder_has_a_tail_again_after_the_caller_has_counted() {
+    let mut window = recent(Format::OpenAiChat, 1_000, 100_000);
+    talk(&mut window, 30, 100);
+    window.report_total(30 * 20);
+    talk(&mut window, 20, 100);
+    assert!((1_000..=1_100).contains(&tail_tokens(&window, 1_000)), "{}", tail_tokens(&window, 1_000));
+}
+
+#[test]
+fn what_left_on_arrival_is_no_part_of_the_ladders_tail() {
+    let mut window = recent(Format::OpenAiResponses, 300, 1_500);
+    for number in 0..10 {
+        let call = format!("late_{number}");
+        push(&mut window, &json!({ "type": "function_call", "call_id": call, "name": "run", "arguments": "{}" }));
+    }
+    talk(&mut window, 40, 100);
+    for number in 0..10 {
+        let call = format!("late_{number}");
+        push(&mut window, &json!({ "type": "function_call_output", "call_id": call, "output": text(200) }));
+        window.fit().unwrap();
+    }
+    talk(&mut window, 6, 100);
+    assert!((300..=400).contains(&tail_tokens(&window, 300)), "{}", tail_tokens(&window, 300));
+}
+
+#[test]
+fn what_came_before_a_late_summary_still_shrinks_before_it_is_sent() {
+    let mut window = started(unhurried_ladder(4_000, |ladder| {
+        (ladder.shrink_on_arrival_tokens, ladder.summarize_on_trim) = (100, true);
+    }));
+    talk(&mut window, 40, 100);
+    let job = window.open_job().cloned().expect("so many messages left");
+    turn(&mut window, 0, &text(2_000));
+    turn(&mut window, 1, &text(1_900));
+    let settled = window.answer(job.id, summary("All went well."));
+    assert!(!settled.evicted.is_empty(), "there was no room for the result: {settled:?}");
+    let fit = window.fit().unwrap();
+    assert_eq!(fit.edited, [window.len() - 1], "{fit:?}");
+}
+
+// A caller's own figure.
+
+/// Turns with long thinking that is bound to its prefix.
+fn bound_turns(allowed_tokens: u64, policy: PolicyKind) -> Window {
+    let config =
+        WindowConfig { thinking: ThinkingBinding::Prefix, ..config(Format::Anthropic, policy, allowed_tokens) };
+    let mut window = Window::new(config).unwrap();
+    for number in 0..12 {
+        say(&mut window, Role::User, &text(20));
+        let thinking = json!({ "type": "thinking", "thinking": text(150), "signature": "c2ln" });
+        let words = json!({ "type": "text", "text": format!("{number} {}", text(80)) });
+        push(&mut window, &json!({ "role": "assistant", "content": [thinking, words] }));
+    }
+    say(&mut window, Role::User, "Go on.");
+    window
+}
+
+#[test]
+fn total_tokens_holds_for_what_a_cut_changes_too() {
+    for policy in token_policies() {
+        for total_tokens in [1_500, 2_000, 2_500, 3_000, 3_500, 4_000, 4_400] {
+            let name = policy.name().to_owned();
+            let mut window = bound_turns(1_200, policy.clone());
+            assert!((2_900..3_100).contains(&window.tokens()), "{}", window.tokens());
+            window.report_total(total_tokens);
+            assert_eq!(window.tokens(), total_tokens + 2, "{name}");
+            let fit = window.fit().unwrap();
+            assert!(!window.is_over(), "{name}, {total_tokens}: {} tokens", window.tokens());
+            assert_eq!(fit.tokens_expected, Some(window.tokens()), "{name}, {total_tokens}");
+        }
+    }
+}
+
+#[test]
+fn total_tokens_said_twice_scales_the_counters_own_figure_once() {
+    let mut window = Window::new(config(Format::OpenAiChat, "tokens".parse().unwrap(), 60_000)).unwrap();
+    talk(&mut window, 41, 100);
+    window.report_usage(Usage::of_input(window.tokens() * 3 / 2));
+    for total_tokens in [30_000, 30_000, 2_000, 30_000] {
+        window.report_total(total_tokens);
+        assert_eq!(window.tokens(), total_tokens + 100);
+    }
+    assert_eq!(window.tokens_of(0), Some(150), "chars4 may be wrong by half");
+    assert_eq!(window.tokens_of(40), Some(100), "the last message is never scaled");
+}
+
+#[test]
+fn total_tokens_is_of_messages_as_they_came_in() {
+    let mask = PolicyKind::Mask(ObservationsConfig { trigger_tokens: 0, keep: 1 });
+    let mut window = started(WindowConfig::new(Format::OpenAiChat, mask));
+    for number in 0..6 {
+        turn(&mut window, number, &text(300));
+    }
+    say(&mut window, Role::User, &text(10));
+    window.fit().unwrap();
+    window.report_total(2_400);
+    assert_eq!(window.log_tokens(), 2_410);
+    assert!(window.tokens() < 1_000, "five results of 300 tokens are not sent: {}", window.tokens());
+}
+
+#[test]
+fn a_report_of_usage_is_about_everything_that_total_tokens_is_about() {
+    let mut window = Window::new(config(Format::OpenAiChat, "tokens".parse().unwrap(), 60_000)).unwrap();
+    talk(&mut window, 41, 100);
+    window.report_total(9_000);
+    window.fit().unwrap();
+    window.report_usage(Usage::of_input(window.tokens()));
+    assert_eq!(window.calibration(), Factor::ONE);
+}
+
+#[test]
+fn a_report_of_usage_is_about_what_was_sent() {
+    let mut window = Window::new(config(Format::OpenAiChat, "tokens".parse().unwrap(), 60_000)).unwrap();
+    talk(&mut window, 40, 100);
+    let sent_tokens = window.tokens();
+    say(&mut window, Role::Assistant, &text(2_000));
+    window.report_usage(Usage::of_input(sent_tokens));
+    assert_eq!(window.calibration(), Factor::ONE);
+}
+
+// A rescue: the provider takes less than was known.
+
+#[test]
+fn a_rescue_knows_what_the_policy_edits() {
+    for trigger_tokens in [0, 3_000] {
+        let mask = PolicyKind::Mask(ObservationsConfig { trigger_tokens, keep: 1 });
+        let mut window = started(WindowConfig::new(Format::OpenAiChat, mask));
+        for number in 0..20 {
+            turn(&mut window, number, &text(300));
+        }
+        window.limit_to(budget(1_000));
+        let fit = window.fit().unwrap();
+        assert!(fit.evicted.is_empty(), "19 results of 300 tokens are not sent: {fit:?}");
+        assert_eq!((fit.tokens_expected, fit.edited.len()), (Some(window.tokens()), 19));
+        assert_eq!(window.tokens(), recounted(&window));
+    }
+}
+
+#[test]
+fn a_rescue_clips_no_result_that_the_policy_has_replaced() {
+    let mask = PolicyKind::Mask(ObservationsConfig { trigger_tokens: 0, keep: 1 });
+    for allowed_tokens in (30..1_000).step_by(10) {
+        let mut window = Window::new(WindowConfig::new(Format::Anthropic, mask.clone())).unwrap();
+        say(&mut window, Role::User, "Mend src/lib.rs.");
+        for number in 0..4 {
+            push(&mut window, &json!({ "role": "assistant", "content": [tool_use(number)] }));
+            let words = json!({ "type": "text", "text": text(1_000) });
+            let result = json!({ "type": "tool_result", "tool_use_id": format!("toolu_{number}"), "content": [words] });
+            push(&mut window, &json!({ "role": "user", "content": [result] }));
+        }
+        window.limit_to(budget(allowed_tokens));
+        let Ok(fit) = window.fit() else {
+            continue;
+        };
+        assert_eq!((fit.tokens_expected, fit.tokens_after), (Some(window.tokens()), window.tokens()));
+        assert_eq!(window.tokens(), recounted(&window), "{allowed_tokens}");
+        assert!(!window.is_over(), "{allowed_tokens}");
+    }
+}
+
+#[test]
+fn a_rescue_keeps_what_the_policy_pins_as_long_as_there_is_room() {
+    let cap = MessagesConfig { preserve_first_n: 3, preserve_last_n: 4, ..MessagesConfig::default() };
+    for (allowed_tokens, is_roomy) in [(1_500, true), (900, true), (500, false), (300, false)] {
+        let mut window = Window::new(WindowConfig::new(Format::OpenAiChat, PolicyKind::Messages(cap))).unwrap();
+        talk(&mut window, 30, 100);
+        window.limit_to(budget(allowed_tokens));
+        window.fit().unwrap();
+        let kept = kept(&window);
+        let pins = window.pins();
+        assert!(
+            (0..30).filter(|index| pins.touch(&(*index..index + 1))).all(|index| kept.contains(&index)),
+            "{pins:?}"
+        );
+        assert!(kept.contains(&0) && kept.contains(&29), "{kept:?}");
+        assert_eq!([1, 2, 26, 27, 28].iter().all(|index| kept.contains(index)), is_roomy, "{kept:?}");
+    }
 }

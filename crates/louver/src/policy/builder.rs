@@ -2,7 +2,7 @@
 
 use super::PolicyInput;
 use crate::catalog::ThinkingBinding;
-use crate::edit::{Change, Edit};
+use crate::edit::{Change, Edit, thinking_edits};
 use crate::plan::{Largest, LedgerChange, Overflow, Pins, Plan};
 use crate::tokens::Millitokens;
 use crate::unit::Unit;
@@ -62,20 +62,35 @@ impl<'a> PlanBuilder<'a> {
             plan,
             input,
         };
-        builder.take_over_evictions();
+        builder.take_over();
         builder
     }
 
-    /// What another plan has evicted costs nothing any more.
-    fn take_over_evictions(&mut self) {
-        let evicted = std::mem::take(&mut self.plan.evict);
-        if let Some(first) = evicted.first() {
+    /// Counts what another plan does already.
+    fn take_over(&mut self) {
+        let Plan { evict, mut edits, ledger, drops_summary, .. } = self.plan.clone();
+        if let Some(first) = evict.first() {
             self.change_from(first.start);
         }
-        for index in evicted.iter().cloned().flatten() {
+        for index in evict.into_iter().flatten() {
             self.total = self.total.saturating_sub(self.amount(index));
         }
-        self.plan.evict = evicted;
+        edits.retain(|edit| !self.plan.evicts(edit.index));
+        edits.sort_by_key(|edit| edit.index);
+        self.plan.edits.clone_from(&edits);
+        for edits in edits.chunk_by(|a, b| a.index == b.index) {
+            let index = edits[0].index;
+            self.change_from(index + 1);
+            self.replace_amount(index, self.amount_edited(index, edits).unwrap_or(self.amount(index)));
+        }
+        match ledger {
+            LedgerChange::Keep => {}
+            LedgerChange::Write(text) => self.put_ledger(text),
+            LedgerChange::Remove => self.put_ledger(String::new()),
+        }
+        if drops_summary {
+            self.drop_summary();
+        }
     }
 
     /// The plan so far, to say why and where its head ends.
@@ -181,10 +196,27 @@ impl<'a> PlanBuilder<'a> {
         let bound = self.input.bound_thinking;
         let from = bound.partition_point(|thinking| thinking.index < index);
         let to = bound.partition_point(|thinking| thinking.index < self.change_start);
-        for thinking in &bound[from..to] {
-            self.replace_amount(thinking.index, thinking.stripped);
-        }
         self.change_start = index;
+        for thinking in &bound[from..to] {
+            let is_edited = self.changed.contains_key(&thinking.index);
+            let edited =
+                is_edited.then(|| self.amount_edited(thinking.index, &self.edits_of(thinking.index))).flatten();
+            let stripped = self.input.scale.of(thinking.index, thinking.stripped);
+            self.replace_amount(thinking.index, edited.unwrap_or(stripped));
+        }
+    }
+
+    /// What a message costs after some edits, and without thinking that is bound to what is changed before it.
+    fn amount_edited(&self, index: usize, edits: &[Edit]) -> Option<Millitokens> {
+        let bound = self.input.bound_thinking;
+        let is_bound = index >= self.change_start && bound.binary_search_by_key(&index, |bound| bound.index).is_ok();
+        let thinking = thinking_edits(index, self.input.shape(index)).filter(|_| is_bound);
+        self.input.amount_edited(index, &edits.iter().cloned().chain(thinking).collect::<Vec<_>>())
+    }
+
+    /// What the plan so far changes in a message.
+    fn edits_of(&self, index: usize) -> Vec<Edit> {
+        self.plan.edits.iter().filter(|edit| edit.index == index).cloned().collect()
     }
 
     fn replace_amount(&mut self, index: usize, amount: Millitokens) {
@@ -198,10 +230,10 @@ impl<'a> PlanBuilder<'a> {
         if edits.is_empty() {
             return;
         }
-        let is_untouched = |edit: &&Edit| !edits.iter().any(|new| new.part == edit.part);
-        let earlier = self.plan.edits.iter().filter(|edit| edit.index == index).filter(is_untouched).cloned();
-        let all: Vec<Edit> = earlier.chain(edits.iter().cloned()).collect();
-        if let Some(amount) = self.input.amount_edited(index, &all).filter(|amount| *amount < self.amount(index)) {
+        let mut all = self.edits_of(index);
+        all.retain(|edit| !edits.iter().any(|new| new.part == edit.part));
+        all.extend_from_slice(edits);
+        if let Some(amount) = self.amount_edited(index, &all).filter(|amount| *amount < self.amount(index)) {
             self.put_edits(index, all, amount);
         }
     }
@@ -267,8 +299,13 @@ impl<'a> PlanBuilder<'a> {
         if !self.fits() {
             self.put_ledger(String::new());
         }
-        let summary = self.input.synthetics.iter().find(|ours| ours.kind == SyntheticKind::Summary);
-        if let Some(summary) = summary.filter(|_| !self.fits()) {
+        if !self.fits() {
+            self.drop_summary();
+        }
+    }
+
+    fn drop_summary(&mut self) {
+        if let Some(summary) = self.input.synthetics.iter().find(|ours| ours.kind == SyntheticKind::Summary) {
             self.total = self.total.saturating_sub(summary.amount);
             self.change_from(self.head_end());
             self.plan.drops_summary = true;
@@ -310,15 +347,8 @@ impl<'a> PlanBuilder<'a> {
         let Some(chars) = clippable_chars(self.input.shape(index), part) else {
             return;
         };
-        let earlier: Vec<Edit> = self.plan.edits.iter().filter(|edit| edit.index == index).cloned().collect();
-        let before = self.amount(index);
         for keep_chars in [self.chars_that_fit(chars), OVERSIZED_CHARS as usize] {
-            let edit = Edit { index, part, change: Change::Clip { keep_chars } };
-            let edits: Vec<Edit> = earlier.iter().cloned().chain([edit]).collect();
-            let Some(amount) = self.input.amount_edited(index, &edits).filter(|amount| *amount < before) else {
-                continue;
-            };
-            self.put_edits(index, edits, amount);
+            self.edit(index, &[Edit { index, part, change: Change::Clip { keep_chars } }]);
             if self.fits() {
                 return;
             }

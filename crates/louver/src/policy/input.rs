@@ -3,7 +3,7 @@
 use super::builder::PlanBuilder;
 use crate::budget::Budget;
 use crate::catalog::ThinkingBinding;
-use crate::count::count_message;
+use crate::count::{Scale, count_message};
 use crate::economy::Economy;
 use crate::edit::{Edit, edit_message};
 use crate::landmarks::Landmarks;
@@ -31,6 +31,7 @@ pub struct PolicyInput<'a> {
     pub(crate) overhead: Millitokens,
     /// What the caller's figure says beyond every count: no cut removes it.
     pub(crate) beyond_count: Millitokens,
+    pub(crate) scale: Scale,
     /// What stood in the log before each message, as it came in, and in all.
     pub(crate) sums: &'a [u64],
     pub(crate) counter: &'a dyn Counter,
@@ -54,7 +55,7 @@ pub struct PolicyInput<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BoundThinking {
     pub(crate) index: usize,
-    /// What the message costs without it.
+    /// What the counter says of the message without it.
     pub(crate) stripped: Millitokens,
 }
 
@@ -223,7 +224,7 @@ impl<'a> PolicyInput<'a> {
     #[must_use]
     pub fn amount_edited(&self, index: usize, edits: &[Edit]) -> Option<Millitokens> {
         let edited = edit_message(self.format, self.message(index), edits).ok()?;
-        Some(count_message(self.counter, &edited))
+        Some(self.scale.of(index, count_message(self.counter, &edited)))
     }
 
     /// What the ledger in the view costs.

@@ -4,13 +4,13 @@ use super::decision::{Accounts, Decision, JobRecord, SummaryChange, joined};
 use super::{Event, Fit, Window};
 use crate::condense::{Outcome, SUMMARY_PREFIX, Summary};
 use crate::count::count_message;
-use crate::edit::{Change, Edit};
+use crate::edit::Edit;
 use crate::plan::{LedgerChange, Memory, Plan, Warning};
 use crate::policy::Occasion;
 use crate::tokens::Millitokens;
 use crate::unit::Unit;
 use crate::view::SyntheticKind;
-use crate::wire::{Message, PartKind, Role, Shape};
+use crate::wire::{Message, PartKind, Role};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -178,11 +178,10 @@ impl Window {
     }
 
     fn replace(&mut self, index: usize, message: Message) {
-        let is_unseen = self.landmarks.compaction.is_some_and(|compaction| index < compaction);
+        let amount = self.cost(index, &message);
         let Some(entry) = self.entries.get_mut(index).filter(|entry| !entry.is_evicted) else {
             return;
         };
-        let amount = if is_unseen { Millitokens::ZERO } else { count_message(&*self.config.counter, &message) };
         self.kept.amount = self.kept.amount.saturating_sub(entry.amount) + amount;
         self.kept.estimate_chars -= entry.current().shape().estimate_chars;
         self.kept.estimate_chars += message.shape().estimate_chars;
@@ -306,8 +305,7 @@ impl Window {
             let window = self.budget.map(|budget| budget.allowed_tokens());
             self.condenser.reopen(*id, covers.clone(), window, |index| &*entries[index].message);
         }
-        self.is_cold = false;
-        self.fitted = Some((self.revision, None));
+        self.note_request();
     }
 
     /// The same for an answer. The first of its decisions put the summary in place, a second one made room.
@@ -337,10 +335,4 @@ impl Window {
 /// Most requests change nothing, and remember as much.
 fn boxed(decision: Decision) -> Option<Box<Decision>> {
     (!decision.is_nothing()).then(|| Box::new(decision))
-}
-
-/// The edits that take all thinking out of a message.
-pub(super) fn thinking_edits(index: usize, shape: &Shape) -> Vec<Edit> {
-    let thinking = shape.parts.iter().enumerate().filter(|(_, part)| part.kind == PartKind::Thinking);
-    thinking.map(|(part, _)| Edit { index, part, change: Change::Drop }).collect()
 }

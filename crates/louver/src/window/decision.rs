@@ -2,7 +2,7 @@
 
 use super::{Window, apply};
 use crate::count::count_message;
-use crate::edit::{Edit, edit_message};
+use crate::edit::{Edit, edit_message, thinking_edits};
 use crate::plan::{LedgerChange, Plan, Trigger};
 use crate::unit::Unit;
 use crate::view::{Synthetic, SyntheticKind, bridges};
@@ -161,7 +161,7 @@ impl Window {
         let current = self.entries[index].current();
         let mut all: Vec<Edit> = edits.iter().filter(|edit| edit.index == index).cloned().collect();
         if index >= change_start && self.bound_thinking.binary_search_by_key(&index, |bound| bound.index).is_ok() {
-            all.extend(apply::thinking_edits(index, current.shape()));
+            all.extend(thinking_edits(index, current.shape()));
         }
         let message = edit_message(self.config.format, current, &all).ok()?;
         Some(EditedMessage { index, raw: message.raw().to_owned() })

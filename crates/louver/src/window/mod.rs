@@ -19,8 +19,8 @@ use crate::address::{Address, NotInLog};
 use crate::budget::Budget;
 use crate::catalog::ThinkingBinding;
 use crate::condense::{CondenseJob, Condenser, Outcome, Summary};
-use crate::count::count_message;
-use crate::edit::edit_message;
+use crate::count::{Scale, count_message};
+use crate::edit::{Edit, edit_message, thinking_edits};
 use crate::landmarks::Landmarks;
 use crate::plan::{Bound, CondenseError, Memory, Overflow, Pins, Plan, Trigger, Warning};
 use crate::policy::{Account, BoundThinking, Occasion, Policy, PolicyInput, SettingsError};
@@ -44,6 +44,7 @@ pub struct Window {
     budget: Option<Budget>,
     /// The configuration's, scaled where the caller has a figure of their own.
     overhead: Millitokens,
+    scale: Scale,
     /// Whether the budget binds a policy that promises nothing about tokens.
     is_rescued: bool,
     calibration: Calibration,
@@ -59,6 +60,8 @@ pub struct Window {
     kept: Totals,
     /// What the caller's figure says beyond every count.
     beyond_count: Millitokens,
+    /// What the last request had, unless counts have been scaled since.
+    sent: Option<Millitokens>,
     condenser: Condenser,
     events: Vec<(usize, Event)>,
     /// Messages in the view with thinking that a change before them makes invalid.
@@ -172,6 +175,7 @@ impl Window {
             condenser: Condenser::new(config.custom_condensing_prompt.clone()),
             budget: config.budget,
             overhead: config.overhead,
+            scale: Scale::default(),
             config,
             policy,
             is_rescued: false,
@@ -183,6 +187,7 @@ impl Window {
             synthetics: Vec::new(),
             kept: Totals::default(),
             beyond_count: Millitokens::ZERO,
+            sent: None,
             events: Vec::new(),
             bound_thinking: Vec::new(),
             head_end: 0,
@@ -253,7 +258,7 @@ impl Window {
         self.sums.push(self.sums[index].saturating_add(amount.thousandths()));
         self.kept.estimate_chars += message.shape().estimate_chars;
         self.note_thinking(index, &message);
-        self.entries.push(Entry { message, edited: None, amount, is_evicted: false });
+        self.entries.push(Entry { message, edited: None, counted: amount, amount, is_evicted: false });
         match place {
             Place::Opens => self.units.push_back(Unit::single(index)),
             Place::Joins(earlier) => self.join(index, earlier),
@@ -270,26 +275,25 @@ impl Window {
         if self.config.thinking != ThinkingBinding::Prefix || !message.shape().has(PartKind::Thinking) {
             return;
         }
-        let edits = apply::thinking_edits(index, message.shape());
+        let edits: Vec<Edit> = thinking_edits(index, message.shape()).collect();
         if let Ok(stripped) = edit_message(self.config.format, message, &edits) {
             let stripped = count_message(&*self.config.counter, &stripped);
             self.bound_thinking.push(BoundThinking { index, stripped });
         }
     }
 
-    /// What stands before a provider's compaction is not seen by the model: it costs nothing any more.
+    /// What stands before a provider's compaction is not seen by the model: it costs nothing any more. O(what stands behind
+    /// the one before).
     fn forget_costs_before(&mut self, compaction: usize) {
-        for entry in &mut self.entries[..compaction] {
+        let unseen = std::mem::replace(&mut self.scale.unseen, compaction);
+        for entry in &mut self.entries[unseen..compaction] {
+            let amount = std::mem::take(&mut entry.amount);
             if !entry.is_evicted {
-                self.kept.amount = self.kept.amount.saturating_sub(entry.amount);
+                self.kept.amount = self.kept.amount.saturating_sub(amount);
             }
-            entry.amount = Millitokens::ZERO;
-        }
-        for thinking in self.bound_thinking.iter_mut().filter(|thinking| thinking.index < compaction) {
-            thinking.stripped = Millitokens::ZERO;
         }
         let gone = self.sums[compaction];
-        self.sums.iter_mut().for_each(|sum| *sum = sum.saturating_sub(gone));
+        self.sums[unseen..].iter_mut().for_each(|sum| *sum = sum.saturating_sub(gone));
     }
 
     /// Makes the view keep the policy's promise. Call it before each request. Nothing new, nothing changes.
@@ -308,8 +312,7 @@ impl Window {
         match self.plan() {
             Ok(plan) => {
                 let fit = self.carry_out(plan);
-                self.is_cold = false;
-                self.fitted = Some((self.revision, None));
+                self.note_request();
                 Ok(fit)
             }
             Err(overflow) => {
@@ -317,6 +320,13 @@ impl Window {
                 Err(overflow)
             }
         }
+    }
+
+    /// The view is sent as it is now.
+    fn note_request(&mut self) {
+        self.is_cold = false;
+        self.sent = Some(self.total());
+        self.fitted = Some((self.revision, None));
     }
 
     /// What [`fit`](Self::fit) would do now. Nothing happens, however often it is asked.
@@ -335,47 +345,49 @@ impl Window {
         self.take_answer(job, answer)
     }
 
-    /// Tells what the provider counted for the view that was last sent, so that later counts are corrected.
+    /// Tells what the provider counted for the view that was last fitted, so that later counts are corrected. What was
+    /// pushed since makes no difference.
     pub fn report_usage(&mut self, usage: Usage) -> Verdict {
         let input_tokens = usage.total();
         self.events.push((self.entries.len(), Event::UsageReported { input_tokens }));
         self.revision += 1;
-        self.calibration.report(self.sent_amount() + self.overhead, input_tokens)
+        self.calibration.report(self.sent.unwrap_or_else(|| self.total()), input_tokens)
     }
 
     /// Tells what a provider counted for everything but the last message, where the caller has such a figure. Counts
     /// are scaled to it, upward by no more than the counter's stated error; what is beyond that stays as a fixed part
-    /// that no cut removes.
+    /// that no cut removes. Earlier reports of either kind no longer count.
     pub fn report_total(&mut self, total_tokens: u64) {
         self.events.push((self.entries.len(), Event::TotalReported { total_tokens }));
         self.revision += 1;
         self.scale_to(Millitokens::from_tokens(total_tokens));
     }
 
+    /// The figure says what it says about the counter's own counts, whatever was corrected before.
     fn scale_to(&mut self, reported: Millitokens) {
         let covered = self.entries.len().saturating_sub(1);
-        let counted: Millitokens = self.entries[..covered].iter().map(|entry| entry.amount).sum();
-        let counted = counted + self.overhead;
-        let most = Factor::from_millionths(1_000_000 + (self.config.counter.stated_error() * 1e6) as u64);
-        let factor = Factor::ratio(reported.thousandths(), counted.thousandths()).unwrap_or(Factor::ONE).min(most);
-        let scaled = |amount: Millitokens| amount.scaled_down(factor);
-        self.overhead = scaled(self.overhead);
-        let mut sum = self.overhead;
-        for (index, entry) in self.entries.iter_mut().enumerate() {
-            let amount = if index < covered { scaled(entry.amount) } else { entry.amount };
-            if !entry.is_evicted {
-                self.kept.amount = self.kept.amount.saturating_sub(entry.amount) + amount;
+        let seen = self.entries[..covered].iter().skip(self.scale.unseen);
+        let counted = seen.map(|entry| entry.counted).sum::<Millitokens>() + self.config.overhead;
+        self.scale.set(covered, counted, reported, &*self.config.counter);
+        (self.calibration, self.sent) = (Calibration::default(), None);
+        self.overhead = self.scale.of_frame(self.config.overhead);
+        self.kept.amount = Millitokens::ZERO;
+        for index in 0..self.entries.len() {
+            let entry = &self.entries[index];
+            let own = self.scale.of(index, entry.counted);
+            let amount = entry.edited.as_ref().map_or(own, |edited| self.cost(index, edited));
+            self.sums[index + 1] = self.sums[index].saturating_add(own.thousandths());
+            self.entries[index].amount = amount;
+            if !self.entries[index].is_evicted {
+                self.kept.amount += amount;
             }
-            if index < covered {
-                sum += amount;
-            }
-            entry.amount = amount;
-            self.sums[index + 1] = self.sums[index].saturating_add(amount.thousandths());
         }
-        for thinking in self.bound_thinking.iter_mut().filter(|thinking| thinking.index < covered) {
-            thinking.stripped = scaled(thinking.stripped);
-        }
-        self.beyond_count = reported.saturating_sub(sum);
+        self.beyond_count = reported.saturating_sub(self.overhead + Millitokens::new(self.sums[covered]));
+    }
+
+    /// What a message costs at its place in the log.
+    fn cost(&self, index: usize, message: &Message) -> Millitokens {
+        self.scale.of(index, count_message(&*self.config.counter, message))
     }
 
     /// Tells that the provider's cache has expired since the last request (too much time has passed, or model or tools
@@ -387,7 +399,8 @@ impl Window {
     }
 
     /// Tells that the provider takes less than was known. From the next [`fit`](Self::fit) on the view keeps this
-    /// budget, whatever the policy promises; decisions made before it stand.
+    /// budget, whatever the policy promises, and what it pins behind the first message may have to leave; decisions made
+    /// before it stand.
     pub fn limit_to(&mut self, budget: Budget) {
         let (context_window, reserve) = (budget.context_window(), budget.reserve());
         self.events.push((self.entries.len(), Event::Limited { context_window, reserve }));
@@ -525,7 +538,7 @@ impl Window {
     /// What is sent now, in tokens, system and tools included. O(1).
     #[must_use]
     pub fn tokens(&self) -> u64 {
-        self.calibration.apply(self.sent_amount() + self.overhead + self.beyond_count).ceil_tokens()
+        self.calibration.apply(self.total()).ceil_tokens()
     }
 
     /// What one message of the log costs in the form it is sent in, in tokens.
@@ -575,7 +588,9 @@ impl Window {
     /// The messages that the policy never lets go, by its settings; what the wire format holds comes on top.
     #[must_use]
     pub fn pins(&self) -> Pins {
-        self.policy.pins(&self.input(Occasion::Request))
+        let input = self.input(Occasion::Request);
+        let pins = self.policy.pins(&input);
+        if self.is_rescued { rescue_pins(&input, &pins) } else { pins }
     }
 
     /// Whether a message may not leave under any policy: an instruction, a provider's compaction, the opening of an
@@ -667,8 +682,9 @@ impl Window {
         self.policy.heeds_counts(&self.input(Occasion::Request))
     }
 
-    fn sent_amount(&self) -> Millitokens {
-        self.kept.amount + self.synthetics.iter().map(|synthetic| synthetic.amount).sum()
+    /// Everything that would be sent now.
+    fn total(&self) -> Millitokens {
+        self.input(Occasion::Request).total()
     }
 
     fn plan_for(&self, occasion: Occasion) -> Result<Plan, Overflow> {
@@ -677,18 +693,12 @@ impl Window {
         if !self.is_rescued || (plan.keeps_everything() && !input.is_over()) {
             return Ok(plan);
         }
-        // The policy promises nothing about tokens: what it leaves is cut to the budget, and its own pins hold.
-        let mut builder = input.builder_after(&self.rescue_pins(&input), plan);
-        if !builder.fits() {
-            builder.plan_mut().trigger = Some(Trigger::TokenLimit);
-        }
-        builder.finish()
-    }
-
-    /// In a rescue the head stays; everything else may go but the last turn.
-    fn rescue_pins(&self, input: &PolicyInput<'_>) -> Pins {
-        let head_end = self.policy.pins(input).head_end.min(input.instructions_end() + 1);
-        Pins::head(head_end)
+        // The policy promises nothing about tokens: what it leaves is cut to the budget. What it pins stays as long as
+        // that leaves anything to cut and is enough.
+        let own = self.policy.pins(&input);
+        let is_enough = own.head_end < input.log_len();
+        let kind = is_enough.then(|| rescued(&input, &own, plan.clone())).and_then(Result::ok);
+        kind.map_or_else(|| rescued(&input, &rescue_pins(&input, &own), plan), Ok)
     }
 
     fn input(&self, occasion: Occasion) -> PolicyInput<'_> {
@@ -703,6 +713,7 @@ impl Window {
             kept: self.kept.amount,
             overhead: self.overhead,
             beyond_count: self.beyond_count,
+            scale: self.scale,
             sums: &self.sums,
             counter: &*self.config.counter,
             calibration: &self.calibration,
@@ -717,4 +728,18 @@ impl Window {
             memory: &self.memory,
         }
     }
+}
+
+/// What a plan leaves, cut to the budget.
+fn rescued(input: &PolicyInput<'_>, pins: &Pins, plan: Plan) -> Result<Plan, Overflow> {
+    let mut builder = input.builder_after(pins, plan);
+    if !builder.fits() {
+        builder.plan_mut().trigger = Some(Trigger::TokenLimit);
+    }
+    builder.finish()
+}
+
+/// What stays in a rescue, whatever the policy pins: its first message. The rest of it stays as long as it fits.
+fn rescue_pins(input: &PolicyInput<'_>, own: &Pins) -> Pins {
+    Pins { recent_start: own.tail_start, ..Pins::head(own.head_end.min(input.instructions_end() + 1)) }
 }

@@ -11,6 +11,7 @@ mod config;
 mod ledger;
 mod names;
 mod page;
+mod tail;
 mod texts;
 
 pub use books::Account;
@@ -28,6 +29,7 @@ use config::Marks;
 use ledger::Ledger;
 use std::ops::Range;
 use std::sync::Arc;
+use tail::Tail;
 
 /// About how many characters a token has, where a bound in tokens is first read as characters.
 const CHARS_PER_TOKEN: u64 = 4;
@@ -43,11 +45,9 @@ pub(super) struct Ladder {
 struct State {
     books: Books,
     ledger: Arc<Ledger>,
-    /// How much of the log it has seen.
-    seen: usize,
-    /// The first message of the recent tail, and what the tail holds, no message counting more than its share.
-    tail_start: usize,
-    tail_held: Millitokens,
+    /// How long the log was at the last request.
+    sent: usize,
+    tail: Tail,
 }
 
 impl Policy for Ladder {
@@ -60,8 +60,8 @@ impl Policy for Ladder {
     }
 
     fn pins(&self, input: &PolicyInput<'_>) -> Pins {
-        let recent = input.budget().map(|budget| State::of(input).with_tail(input, self.config.marks(budget)));
-        let recent_start = recent.map_or(0, |state| state.tail_start);
+        let recent = input.budget().map(|budget| State::of(input).tail.at(input, self.config.marks(budget)));
+        let recent_start = recent.map_or(0, |tail| tail.start);
         Pins { others: self.pinned(input), recent_start, ..Pins::head(head_end(input)) }
     }
 
@@ -94,7 +94,7 @@ impl Policy for Ladder {
         let mut state = self.at_request(input, marks);
         match (evicted.is_empty(), trigger) {
             (true, trigger) => state.take_uncut(input, trigger),
-            (false, _) => state.take_cut(input, evicted, marks),
+            (false, _) => state.take_cut(input, evicted),
         }
         Memory::new(state)
     }
@@ -110,26 +110,6 @@ impl State {
         input.memory().get::<Self>().cloned().unwrap_or_default()
     }
 
-    /// Lets the tail start at the newest unit behind which it would not hold enough. O(new messages), amortised.
-    fn with_tail(mut self, input: &PolicyInput<'_>, marks: Marks) -> Self {
-        let new = self.seen.max(self.tail_start)..input.log_len();
-        self.tail_held += new.map(|index| marks.of_tail(input, index)).sum();
-        self.seen = input.log_len();
-        let keep = Millitokens::from_tokens(marks.keep_recent_tokens);
-        let mut position = input.units().partition_point(|unit| unit.range.end <= self.tail_start);
-        while let Some(unit) = input.units().get(position) {
-            let passed = unit.range.clone().filter(|index| *index >= self.tail_start);
-            let behind = self.tail_held.saturating_sub(passed.map(|index| marks.of_tail(input, index)).sum());
-            if behind < keep {
-                self.tail_start = unit.range.start;
-                break;
-            }
-            (self.tail_start, self.tail_held) = (unit.range.end, behind);
-            position += 1;
-        }
-        self
-    }
-
     /// Takes note that everything was sent as it stood. A cut that was tried and found to be of no use waits for more
     /// rent.
     fn take_uncut(&mut self, input: &PolicyInput<'_>, tried: Option<Trigger>) {
@@ -142,11 +122,8 @@ impl State {
     }
 
     /// Takes note of a cut that takes these messages away.
-    fn take_cut(&mut self, input: &PolicyInput<'_>, evicted: &[Range<usize>], marks: Marks) {
+    fn take_cut(&mut self, input: &PolicyInput<'_>, evicted: &[Range<usize>]) {
         self.books.sent_cut(input, input.logged(0..head_end(input)));
-        let of_tail = evicted.iter().cloned().flatten().filter(|index| *index >= self.tail_start);
-        let gone = of_tail.map(|index| marks.of_tail(input, index)).sum();
-        self.tail_held = self.tail_held.saturating_sub(gone);
         let ledger = Arc::make_mut(&mut self.ledger);
         for index in evicted.iter().cloned().flatten() {
             ledger.fold(index, input.original(index));
@@ -162,9 +139,11 @@ impl Ladder {
 
     /// What it knows at this request, before anything is decided. O(new messages).
     fn at_request(&self, input: &PolicyInput<'_>, marks: Marks) -> State {
-        let mut state = State::of(input).with_tail(input, marks);
+        let mut state = State::of(input);
+        state.tail = state.tail.at(input, marks);
         if input.occasion() == Occasion::Request {
             state.books.request(input, self.offer(input, &state, marks));
+            state.sent = input.log_len();
         }
         state
     }
@@ -189,14 +168,14 @@ impl Ladder {
     /// What a cut would save and what it would rewrite. O(1).
     fn offer(&self, input: &PolicyInput<'_>, state: &State, marks: Marks) -> Offer {
         let end = input.log_len();
-        let start = state.tail_start.max(head_end(input)).min(end);
+        let start = state.tail.start.max(head_end(input)).min(end);
         let tail = input.logged(start..end);
         let head = input.logged(0..head_end(input).min(end));
         let middle = input.total().saturating_sub(input.overhead()).saturating_sub(head).saturating_sub(tail);
         let left = expected_ledger(input, middle, marks);
         // What was never sent has to be written either way.
-        let seen = input.memory().get::<State>().map_or(0, |state| state.seen);
-        let new = input.logged(seen.clamp(start, end)..end);
+        let sent = input.memory().get::<State>().map_or(0, |state| state.sent);
+        let new = input.logged(sent.clamp(start, end)..end);
         Offer { saved: middle.saturating_sub(left), rewritten: (tail + left).saturating_sub(new) }
     }
 
@@ -214,7 +193,7 @@ impl Ladder {
         let marks = self.config.marks(budget);
         let mut builder = self.builder(input, trigger, arrivals);
         builder.evict_unseen();
-        let tail_start = state.tail_start;
+        let tail_start = state.tail.start;
         builder.evict_where(|unit| unit.range.start < tail_start);
         if is_over {
             let ledger = input.tokens(input.ledger_amount());
@@ -223,7 +202,7 @@ impl Ladder {
         let evicted = builder.evicted();
         let mut cut = state.clone();
         if !evicted.is_empty() {
-            cut.take_cut(input, &evicted, marks);
+            cut.take_cut(input, &evicted);
             self.write_ledger(input, &mut builder, &mut cut, budget);
         }
         if !is_over && (evicted.is_empty() || !is_useful(input, &builder, trigger)) {
@@ -233,7 +212,7 @@ impl Ladder {
         if plan.evict.len() > evicted.len() {
             // The last resort took more: the next ledger tells of it.
             cut = state.clone();
-            cut.take_cut(input, &plan.evict, marks);
+            cut.take_cut(input, &plan.evict);
         }
         if plan.evict.is_empty() {
             cut.take_uncut(input, Some(trigger));
@@ -289,8 +268,8 @@ impl Ladder {
         if limit == 0 || input.occasion() != Occasion::Request {
             return Vec::new();
         }
-        let seen = input.memory().get::<State>().map_or(0, |state| state.seen);
-        let new = (seen..input.log_len()).filter(|index| input.is_in_view(*index));
+        let sent = input.memory().get::<State>().map_or(0, |state| state.sent);
+        let new = (sent..input.log_len()).filter(|index| input.is_in_view(*index));
         new.flat_map(|index| shrunk(input, index, limit_chars)).collect()
     }
 }
