@@ -15,7 +15,7 @@ use crate::json::{Cursor, Kind, text};
 use crate::plain_text::{Speaker, edits_file};
 use crate::policy::PolicyInput;
 use crate::wire::{Message, Part, PartKind, Role};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 const LINE_COST: u64 = 16;
 const NAME_COST: u64 = 2;
 /// Names that are remembered: once there are twice as many, those worth least are forgotten. A page shows a few hundred.
-const FACTS: usize = 4_096;
+const FACTS: usize = 2_048;
 /// Requests, paths and commands that are remembered, the newest.
 const REQUESTS: usize = 256;
 const PATHS: usize = 256;
@@ -45,6 +45,12 @@ pub(super) struct Fact {
     /// Whether a file edit's arguments held it.
     is_edited: bool,
     messages: u8,
+}
+
+impl Fact {
+    fn named(&self, key: u64) -> Name {
+        Name { message: self.message, place: self.place, key, at: self.name_at, len: self.name_len }
+    }
 }
 
 /// A command and what came of it.
@@ -198,21 +204,22 @@ impl Ledger {
         for (key, fact) in self.facts.iter().filter(|(key, _)| !standing.contains(*key)) {
             let worth = worth(fact, ages);
             *lines.entry((fact.message, fact.place)).or_default() += worth;
-            let density = worth / (u64::from(fact.name_len) + NAME_COST);
-            let (message, place, at, len) = (fact.message, fact.place, fact.name_at, fact.name_len);
-            names.push((density, Name { message, place, key: *key, at, len }));
+            names.push((worth / (u64::from(fact.name_len) + NAME_COST), *key, fact));
         }
         let density = |((message, place), worth): ((u32, Place), u64)| {
             let shown = place.len().min(super::page::LINE_CHARS) as u64;
             (worth / (shown + LINE_COST), (message, place))
         };
-        let lines = by_density(lines.into_iter().map(density).collect(), super::page::MOST_LINES);
-        Candidates::new(self, input, lines, by_density(names, super::page::MOST_NAMES))
+        let lines = densest(lines.into_iter().map(density).collect(), super::page::MOST_LINES, |line| *line);
+        let rank = |(density, key, fact): &(u64, u64, &Fact)| (*density, fact.message, fact.place, *key);
+        let names = densest(names, super::page::MOST_NAMES, rank);
+        let lines = lines.into_iter().map(|(_, line)| line).collect();
+        Candidates::new(self, input, lines, names.into_iter().map(|(_, key, fact)| fact.named(key)).collect())
     }
 
     /// The names in what stays in the view: nothing needs to be written down about them.
     fn standing(&self, input: &PolicyInput<'_>, left: &[Range<usize>]) -> FxHashSet<u64> {
-        let mut standing = FxHashSet::default();
+        let mut standing = FxHashSet::with_capacity_and_hasher(FACTS, FxBuildHasher);
         for index in left.iter().cloned().flatten() {
             match self.standing.get(&index).filter(|_| !input.is_edited(index)) {
                 Some(known) => standing.extend(known.iter().map(|mention| mention.key)),
@@ -251,15 +258,15 @@ impl Ages {
     }
 }
 
-/// The densest first, no more than there can be room for; of equals the newest.
-fn by_density<T: Copy + Ord>(mut weighed: Vec<(u64, T)>, most: usize) -> Vec<T> {
-    let order = |a: &(u64, T), b: &(u64, T)| b.cmp(a);
-    if weighed.len() > most {
-        weighed.select_nth_unstable_by(most, order);
-        weighed.truncate(most);
+/// Those that rank highest, the highest first, no more than there can be room for.
+fn densest<T, R: Ord>(mut all: Vec<T>, most: usize, rank: impl Fn(&T) -> R) -> Vec<T> {
+    let order = |a: &T, b: &T| rank(b).cmp(&rank(a));
+    if all.len() > most {
+        all.select_nth_unstable_by(most, order);
+        all.truncate(most);
     }
-    weighed.sort_unstable_by(order);
-    weighed.into_iter().map(|(_, item)| item).collect()
+    all.sort_unstable_by(order);
+    all
 }
 
 /// Calls `each` with every name of a message. O(its bytes).

@@ -34,21 +34,25 @@ fn scan<const RAW: bool>(line: &str, mut each: impl FnMut(NameKind, usize, usize
     let bytes = line.as_bytes();
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
-        if RAW && *byte == b'\\' {
-            if spells_a_letter(bytes, at) {
-                return Some(at);
+        let class = CLASS[usize::from(*byte)];
+        if class == 0 || (class == SIGN && *byte != b'/') {
+            if RAW && *byte == b'\\' {
+                if spells_a_letter(bytes, at) {
+                    return Some(at);
+                }
+                at += 1;
             }
-            at += 2;
-            continue;
-        }
-        if CLASS[usize::from(*byte)] == 0 && *byte != b'/' {
             at += 1;
             continue;
         }
         let run = Run::at(bytes, at);
-        let (kind, end) = run.address::<RAW>(bytes).or_else(|| run.path(bytes)).unzip();
+        let is_followed_by_sign = bytes.get(run.end).is_some_and(|next| CLASS[usize::from(*next)] == SIGN);
+        let (kind, end) = match is_followed_by_sign {
+            true => run.address::<RAW>(bytes).or_else(|| run.path(bytes)).unzip(),
+            false => (None, None),
+        };
         let end = end.unwrap_or(run.end.max(at + 1));
-        if RAW && spells_a_letter(bytes, end + usize::from(bytes.get(end) == Some(&b':'))) {
+        if RAW && is_followed_by_sign && spells_a_letter(bytes, end + usize::from(bytes.get(end) == Some(&b':'))) {
             return Some(at);
         }
         match kind {
@@ -81,6 +85,8 @@ const UNDERSCORE: u8 = 16;
 const BEYOND: u8 = 32;
 /// `.` and `-`, which join words.
 const JOINT: u8 = 64;
+/// `/`, `:` and `\\`, behind which words may go on.
+const SIGN: u8 = 128;
 
 /// What a word is made of that is no name, which most words of a text are.
 const PLAIN: u8 = SMALL | HEX;
@@ -97,6 +103,7 @@ const CLASS: [u8; 256] = {
             b'_' => UNDERSCORE,
             0x80.. => BEYOND,
             b'.' | b'-' => JOINT,
+            b'/' | b':' | b'\\' => SIGN,
             _ => 0,
         };
         byte += 1;
@@ -105,7 +112,7 @@ const CLASS: [u8; 256] = {
 };
 
 fn is_word(byte: u8) -> bool {
-    CLASS[usize::from(byte)] & !JOINT != 0
+    CLASS[usize::from(byte)] & !(JOINT | SIGN) != 0
 }
 
 fn end_of(bytes: &[u8], start: usize, belongs: impl Fn(u8) -> bool) -> usize {
@@ -126,9 +133,9 @@ impl Run {
         let is_capital = CLASS[usize::from(bytes[start])] == CAPITAL;
         // A word that begins with a capital is no number of sixteen digits either.
         let (mut seen, mut end) = if is_capital { (SMALL, start + 1) } else { (0, start) };
-        while let Some(byte) = bytes.get(end) {
+        for byte in &bytes[end..] {
             let class = CLASS[usize::from(*byte)];
-            if class == 0 {
+            if class & !SIGN == 0 {
                 break;
             }
             seen |= class;
@@ -161,7 +168,7 @@ impl Run {
             return None;
         }
         let start = self.end + 1;
-        let end = end_of(bytes, start, |byte| CLASS[usize::from(byte)] != 0 || byte == b'/');
+        let end = end_of(bytes, start, |byte| CLASS[usize::from(byte)] & !SIGN != 0 || byte == b'/');
         (end > start).then_some((NameKind::Path, end))
     }
 
@@ -169,7 +176,7 @@ impl Run {
     fn names(self, line: &str, each: &mut impl FnMut(NameKind, usize, usize)) {
         let bytes = line.as_bytes();
         if self.seen & JOINT == 0 {
-            if let Some(kind) = word_kind(&bytes[self.start..self.end]) {
+            if let Some(kind) = word_kind(&bytes[self.start..self.end], self.seen) {
                 each(kind, self.start, self.end);
             }
             return;
@@ -182,7 +189,8 @@ impl Run {
             }
             let word = end_of(bytes, at, is_word);
             let dotted = dotted_end(bytes, at, word);
-            let kind = if dotted > word { Some(NameKind::Dotted) } else { word_kind(&bytes[at..dotted]) };
+            let seen = || bytes[at..word].iter().fold(0, |seen, byte| seen | CLASS[usize::from(*byte)]);
+            let kind = if dotted > word { Some(NameKind::Dotted) } else { word_kind(&bytes[at..word], seen()) };
             if let Some(kind) = kind {
                 each(kind, at, dotted);
             }
@@ -201,8 +209,8 @@ fn dotted_end(bytes: &[u8], start: usize, word_end: usize) -> usize {
     end
 }
 
-fn word_kind(word: &[u8]) -> Option<NameKind> {
-    let seen = word.iter().fold(0, |seen, byte| seen | CLASS[usize::from(*byte)]);
+/// What kind of name a word is, if it is one; `seen` is what it is made of.
+fn word_kind(word: &[u8], seen: u8) -> Option<NameKind> {
     if seen & !DIGIT == 0 {
         return (word.len() >= 3).then_some(NameKind::Number);
     }
@@ -210,10 +218,14 @@ fn word_kind(word: &[u8]) -> Option<NameKind> {
         return Some(NameKind::Hash);
     }
     let is_pair = |of: fn(u8, u8) -> bool| word.windows(2).any(|pair| of(pair[0], pair[1]));
+    // Where a word has underscores and ASCII letters and nothing else, two of them are neighbours somewhere.
     let is_snake = seen & UNDERSCORE != 0
-        && is_pair(|a, b| a.is_ascii_alphanumeric() && b == b'_' || a == b'_' && b.is_ascii_alphanumeric());
-    let is_camel = seen & CAPITAL != 0 && is_pair(|a, b| a.is_ascii_lowercase() && b.is_ascii_uppercase());
-    (is_snake || is_camel).then_some(NameKind::Word)
+        && match seen & BEYOND {
+            0 => seen != UNDERSCORE,
+            _ => is_pair(|a, b| a.is_ascii_alphanumeric() && b == b'_' || a == b'_' && b.is_ascii_alphanumeric()),
+        };
+    let is_camel = || seen & CAPITAL != 0 && is_pair(|a, b| a.is_ascii_lowercase() && b.is_ascii_uppercase());
+    (is_snake || is_camel()).then_some(NameKind::Word)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::texts::Place;
 use crate::address::Address;
 use crate::edit::clip;
 use crate::policy::PolicyInput;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -94,7 +94,7 @@ impl<'a> Candidates<'a> {
         page.section("Lines:", max_chars / 100 * lines_percent, lines);
         let only_read = ledger.read.newest().filter(|path| !ledger.written.contains(path));
         page.section("Files read:", max_chars / 16, only_read);
-        page.names("Names:", &self.names, |name| self.name(name));
+        page.names("Names:", &self.names, |name, text| self.spell(name, text));
         page.text
     }
 
@@ -127,8 +127,8 @@ impl<'a> Candidates<'a> {
         Rc::clone(decoded.entry((message, part)).or_insert_with(decode))
     }
 
-    /// A name as it is written.
-    fn name(&self, wanted: &Name) -> String {
+    /// Writes a name as it is written in its line; nothing where it does not stand there.
+    fn spell(&self, wanted: &Name, out: &mut String) {
         let (message, len) = (wanted.message as usize, usize::from(wanted.len));
         let original = self.input.original(message);
         let source;
@@ -142,15 +142,15 @@ impl<'a> Candidates<'a> {
         let raw = wanted.place.raw(text);
         let at = (wanted.at != NOWHERE).then_some(usize::from(wanted.at));
         if let Some(name) = at.and_then(|at| raw.get(at..at + len)) {
-            return name.to_owned();
+            return out.push_str(name);
         }
-        let mut found = String::new();
+        let mut is_found = false;
         names(&wanted.place.line(text), |_, name| {
-            if name.len() == len && found.is_empty() && key(name) == wanted.key {
-                found = name.to_owned();
+            if !is_found && name.len() == len && key(name) == wanted.key {
+                out.push_str(name);
+                is_found = true;
             }
         });
-        found
     }
 }
 
@@ -210,11 +210,11 @@ impl Page {
     }
 
     /// What room is left is filled with bare names that do not stand on the page yet.
-    fn names(&mut self, heading: &str, all: &[Name], spell: impl Fn(&Name) -> String) {
+    fn names(&mut self, heading: &str, all: &[Name], spell: impl Fn(&Name, &mut String)) {
         if self.room() < 64 {
             return;
         }
-        let mut standing = FxHashSet::default();
+        let mut standing = FxHashSet::with_capacity_and_hasher(MOST_NAMES, FxBuildHasher);
         self.text.lines().for_each(|line| {
             names(line, |_, name| {
                 standing.insert(key(name));
@@ -230,16 +230,17 @@ impl Page {
             if usize::from(name.len) + 1 >= self.room() {
                 continue;
             }
-            let spelled = spell(name);
-            if spelled.is_empty() {
-                continue;
-            }
-            misses = 0;
-            if !std::mem::replace(&mut is_open, true) {
+            let end = self.text.len();
+            if !is_open {
                 self.line(heading);
             }
             self.text.push(' ');
-            self.text.push_str(&spelled);
+            let start = self.text.len();
+            spell(name, &mut self.text);
+            match self.text.len() > start {
+                true => (is_open, misses) = (true, 0),
+                false => self.text.truncate(end),
+            }
         }
     }
 }
