@@ -130,8 +130,14 @@ fn turn(random: &mut Random, number: usize) -> Vec<String> {
         let salt = random.below(9_000);
         let _ = match line % 4 {
             0 => write!(output, "    let value_{number}_{line} = self.field_{salt}_{number}.get(index);\\n"),
-            1 => write!(output, "src/part_{number}/file_{line}.rs:{salt}: see module_{number}.item_{line} for the rest\\n"),
-            2 => write!(output, "  the reader returns an error with the path of the value so that tests can compare them\\n"),
+            1 => write!(
+                output,
+                "src/part_{number}/file_{line}.rs:{salt}: see module_{number}.item_{line} for the rest\\n"
+            ),
+            2 => write!(
+                output,
+                "  the reader returns an error with the path of the value so that tests can compare them\\n"
+            ),
             _ => write!(output, "  \\\"key_{salt}_{line}\\\": {salt}{number},\\n"),
         };
         line += 1;
@@ -148,7 +154,11 @@ fn turn(random: &mut Random, number: usize) -> Vec<String> {
 
 /// A whole body at once, and the next request of the same conversation.
 fn bodies() {
-    for (counter, model) in [(CounterChoice::Chars4, "claude-sonnet-4-5"), (CounterChoice::Auto, "claude-sonnet-4-5"), (CounterChoice::Auto, "gpt-5.5")] {
+    for (counter, model) in [
+        (CounterChoice::Chars4, "claude-sonnet-4-5"),
+        (CounterChoice::Auto, "claude-sonnet-4-5"),
+        (CounterChoice::Auto, "gpt-5.5"),
+    ] {
         let text = body_of_bytes(Format::Anthropic, BODY_BYTES);
         let config = || config(ladder(LadderConfig::default()), model, counter);
         let name = config().counter.name().to_owned();
@@ -168,7 +178,10 @@ fn bodies() {
             window.push_raw(next).expect("a message");
             std::hint::black_box(window.fit().expect("it fits"));
         });
-        println!("2 MB decided statelessly, {name}: {:.1} ms; continued from its window: {:.3} ms", stateless, continued);
+        println!(
+            "2 MB decided statelessly, {name}: {:.1} ms; continued from its window: {:.3} ms",
+            stateless, continued
+        );
     }
 }
 

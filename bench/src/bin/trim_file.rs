@@ -65,7 +65,12 @@ fn run(arguments: &[String]) -> Result<String, Box<dyn Error>> {
     Ok(serde_json::json!({ "ns": median.get() }).to_string())
 }
 
-fn trim_to(text: &str, max_tokens: u64, counter: CounterChoice, policy: &PolicyKind) -> Result<Trimmed, Box<dyn Error>> {
+fn trim_to(
+    text: &str,
+    max_tokens: u64,
+    counter: CounterChoice,
+    policy: &PolicyKind,
+) -> Result<Trimmed, Box<dyn Error>> {
     let body = Body::parse(text, None)?;
     // Nine tenths of a window less a reserve of one token are allowed, so this allows at most `max_tokens`.
     let budget = Budget::new((max_tokens + 1) * 10 / 9, Some(1))?;

@@ -4,7 +4,8 @@ use crate::budget::Budget;
 use crate::policy::PolicyInput;
 use crate::tokens::Millitokens;
 
-/// The settings of the ladder, tuned by replaying real conversations (`bench/` has the script):
+/// The settings of the ladder, tuned by replaying real conversations (`ladder_constants` in `bench/` measures them again,
+/// `docs/ladder.md` has the figures):
 ///
 /// | row | recent tokens | ledger | whole lines in it |
 /// |---|---|---|---|
