@@ -5,7 +5,6 @@ use crate::tools::ToolDefinition;
 use crate::usage::Usage;
 use louver::catalog::{Catalog, Cost};
 use louver::condense::Summary;
-use louver::wire::{Message, Role};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -171,17 +170,4 @@ impl SummaryCall {
 /// What a call costs; nothing where the model is unknown.
 pub(crate) fn cost(model: &str, usage: Usage) -> Cost {
     Catalog::builtin().find(model).map_or(Cost::ZERO, |found| usage.cost(&found.model))
-}
-
-/// A text of the user's in a provider's format.
-pub(crate) fn user_message(format: louver::wire::Format, text: &str) -> String {
-    format.wire().write(Role::User, text)
-}
-
-/// The same, read.
-pub(crate) fn parsed_user_message(
-    format: louver::wire::Format,
-    text: &str,
-) -> Result<Message, louver::json::JsonError> {
-    Message::synthetic(format, Role::User, text)
 }

@@ -62,7 +62,7 @@ impl ExecuteOptions {
             system_prompt: None,
             is_streamed: true,
             extra: Map::new(),
-            window: WindowOptions::default(),
+            window: WindowOptions::for_model(model),
             condense: CondenseOptions::default(),
             cancel: CancellationToken::new(),
             tool_time_limit: Duration::from_secs(120),

@@ -1,6 +1,7 @@
 //! What a call of the tool loop gave.
 
-use crate::conversation::{CondensingMetrics, Conversation, ConversationMetrics};
+use crate::conversation::Conversation;
+use crate::metrics::{CondensingMetrics, ConversationMetrics};
 use crate::provider::{Category, ProviderError};
 use crate::tools::Signal;
 use crate::usage::Usage;
@@ -9,7 +10,7 @@ use louver::plan::Overflow;
 use std::path::PathBuf;
 
 /// What a call of [`execute`](crate::execute) gave. State and metrics are there whether it succeeded or not.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ExecutionResult {
     /// Whether nothing failed. A blocked task is no failure.
     pub success: bool,
@@ -39,10 +40,35 @@ pub struct ExecutionResult {
     pub condensing: CondensingMetrics,
 }
 
+impl ExecutionResult {
+    /// The same at the end: how it came, and the conversation it came to, if there is one.
+    pub(crate) fn ended(self, how: Result<Stop, ExecutionError>, conversation: Option<Conversation>) -> Self {
+        Self {
+            success: how.as_ref().is_ok_and(|stop| *stop != Stop::Cancelled),
+            stop: how.as_ref().copied().unwrap_or(Stop::Failed),
+            error: how.err(),
+            conversation_metrics: conversation.as_ref().map(Conversation::metrics).unwrap_or_default(),
+            condensing: conversation.as_ref().map(Conversation::condensing).unwrap_or_default(),
+            conversation_state: conversation,
+            ..self
+        }
+    }
+}
+
+/// Adds the files that are not there yet.
+pub(crate) fn add_new(files: &mut Vec<PathBuf>, more: &[PathBuf]) {
+    for path in more {
+        if !files.contains(path) {
+            files.push(path.clone());
+        }
+    }
+}
+
 /// Why the loop stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stop {
     /// The model had nothing more to do.
+    #[default]
     EndOfTurn,
     /// The reply was full before the model was done.
     MaxTokens,

@@ -27,7 +27,7 @@
 //! let provider = AnthropicProvider::new(Connection::to(&sandbox.url()), ApiKey::sandbox())?;
 //!
 //! let mut options = ExecuteOptions::new("claude-sonnet-4-5");
-//! options.window.policy.messages_mut().expect("the message window is the default").max_messages = 30;
+//! options.window.policy.ladder_mut().expect("the default where the window is known").keep_recent_tokens = 20_000;
 //! let tools = ToolSet::default();
 //! let executor = Executor::new(Arc::new(provider), Arc::new(tools), ExecutorConfig::new(options));
 //! let summary = executor.run("Look around.").await?;
@@ -52,6 +52,8 @@ mod conversation;
 mod execute_options;
 mod execution_result;
 mod executor;
+mod http_client;
+mod metrics;
 mod observer;
 pub mod overhead;
 pub mod provider;
@@ -67,15 +69,16 @@ mod window_options;
 
 pub use api_key::{ApiKey, KeyError};
 pub use condensing::{CondenseHandler, CondenseOptions, CondenseTiming};
-pub use conversation::{CondensingMetrics, Conversation, ConversationMetrics, StateError, StateFile};
+pub use conversation::{Conversation, StateError, StateFile};
 pub use execute_options::{ExecuteOptions, Interrupted};
 pub use execution_result::{ExecutionError, ExecutionResult, Stop};
 pub use executor::{Executor, ExecutorConfig, LiveState, RunError};
+pub use metrics::{CondensingMetrics, ConversationMetrics};
 pub use observer::{Observer, RunEvent};
 pub use run_summary::{RunOutcome, RunSummary};
 pub use tool_loop::execute;
 pub use usage::Usage;
-pub use window_options::{WindowError, WindowOptions};
+pub use window_options::WindowOptions;
 
 /// What [`ExecuteOptions::cancel`] is made of.
 pub use tokio_util::sync::CancellationToken;

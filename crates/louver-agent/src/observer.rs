@@ -1,7 +1,8 @@
 //! What happens during a run, for whoever watches.
 
-use crate::conversation::ConversationMetrics;
+use crate::metrics::ConversationMetrics;
 use louver::catalog::Cost;
+use louver::display::truncate;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,9 +97,7 @@ impl RunEvent {
             Self::ApproachingLimit { message_count, max_messages } => {
                 Some(format!("Conversation approaching limit ({message_count}/{max_messages} messages)"))
             }
-            Self::Condensed { summary } => {
-                Some(format!("Context condensed: {}...", summary.chars().take(NOTICE_CHARS).collect::<String>()))
-            }
+            Self::Condensed { summary } => Some(format!("Context condensed: {}...", truncate(summary, NOTICE_CHARS))),
             Self::Truncated { messages } => Some(format!("Context truncated: {messages} messages removed")),
             Self::Retrying { reason, wait } => Some(format!("{reason}; trying again in {:.1} s", wait.as_secs_f64())),
             Self::Warning(warning) => Some(warning.clone()),

@@ -10,7 +10,6 @@ pub fn count_overhead(counter: &dyn Counter, system: Option<&str>, tools: &[Tool
     tools.iter().fold(system, |sum, tool| sum + count_tool(counter, tool))
 }
 
-/// The tokens of one tool definition.
-pub(crate) fn count_tool(counter: &dyn Counter, tool: &ToolDefinition) -> Millitokens {
+fn count_tool(counter: &dyn Counter, tool: &ToolDefinition) -> Millitokens {
     counter.text(&tool.name) + counter.text(&tool.description) + counter.text(&tool.schema.to_string())
 }

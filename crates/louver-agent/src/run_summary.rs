@@ -1,7 +1,7 @@
 //! What a whole run gave.
 
-use crate::conversation::{CondensingMetrics, ConversationMetrics};
-use crate::execution_result::{ExecutionError, ExecutionResult};
+use crate::execution_result::{ExecutionError, ExecutionResult, add_new};
+use crate::metrics::{CondensingMetrics, ConversationMetrics};
 use crate::usage::Usage;
 use louver::catalog::Cost;
 use louver::window::Log;
@@ -58,9 +58,7 @@ impl RunSummary {
         self.iterations = iteration;
         self.turns += result.turns;
         self.tool_calls += result.tool_calls;
-        let new = result.files_changed.iter().filter(|path| !self.files_changed.contains(path));
-        let new: Vec<PathBuf> = new.cloned().collect();
-        self.files_changed.extend(new);
+        add_new(&mut self.files_changed, &result.files_changed);
         self.output.clone_from(&result.output);
         self.usage += result.usage;
         self.cost += result.cost;

@@ -48,12 +48,6 @@ impl SseParser {
         events
     }
 
-    /// Bytes that are held back because no event is complete yet.
-    #[must_use]
-    pub fn pending_bytes(&self) -> usize {
-        self.line.len() + self.data.len()
-    }
-
     fn end_line(&mut self) -> Option<SseEvent> {
         let bytes = std::mem::take(&mut self.line);
         let line = String::from_utf8_lossy(&bytes);

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// What a window decided, as `tracing` gets it: target `louver::decision`, one event each.
 #[derive(Debug)]
 pub(crate) struct Decision<'a> {
-    pub(crate) trigger: String,
+    pub(crate) trigger: &'a str,
     pub(crate) policy: &'a str,
     pub(crate) task_id: &'a str,
     pub(crate) messages_before: usize,

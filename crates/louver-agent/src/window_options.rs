@@ -2,11 +2,12 @@
 
 use crate::overhead::count_overhead;
 use crate::tools::ToolDefinition;
+use louver::Error;
 use louver::budget::Budget;
 use louver::catalog::Catalog;
-use louver::policy::{MessagesConfig, PolicyKind, SettingsError};
+use louver::policy::PolicyKind;
 use louver::tokens::CounterChoice;
-use louver::window::WindowConfig;
+use louver::window::{Builder, WindowConfig};
 use louver::wire::Format;
 
 /// The window's configuration as a run is given it. What follows from model, system prompt and tools is filled in.
@@ -14,7 +15,7 @@ use louver::wire::Format;
 pub struct WindowOptions {
     /// What decides, and how it is set.
     pub policy: PolicyKind,
-    /// The context window. Without one, the model's own is taken where the policy needs one.
+    /// The context window. Without one, the model's own is taken.
     pub budget: Option<Budget>,
     /// Which counter.
     pub counter: CounterChoice,
@@ -22,33 +23,22 @@ pub struct WindowOptions {
     pub custom_condensing_prompt: Option<String>,
 }
 
-impl Default for WindowOptions {
-    fn default() -> Self {
+impl WindowOptions {
+    /// The defaults for a model: the policy follows from whether its context window is known.
+    #[must_use]
+    pub fn for_model(model: &str) -> Self {
         Self {
-            policy: PolicyKind::Messages(MessagesConfig::default()),
+            policy: PolicyKind::default_for(Catalog::builtin().find(model).is_some()),
             budget: None,
             counter: CounterChoice::Auto,
             custom_condensing_prompt: None,
         }
     }
-}
 
-/// A window that cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WindowError {
-    /// Settings the policy cannot work with.
-    #[error(transparent)]
-    Settings(#[from] SettingsError),
-    /// A reply reserve that leaves no room.
-    #[error(transparent)]
-    Budget(#[from] louver::budget::NothingLeft),
-}
-
-impl WindowOptions {
     /// The cap on messages, if the policy looks at one and it is not switched off.
     #[must_use]
     pub fn message_cap(&self) -> Option<usize> {
-        self.policy.messages().map(|config| config.max_messages).filter(|cap| *cap > 0)
+        self.policy.build().ok()?.max_messages()
     }
 
     /// Tokens that fit into one request, reply included: the budget's, or else the model's as far as it is known.
@@ -62,7 +52,7 @@ impl WindowOptions {
     ///
     /// # Errors
     ///
-    /// An unknown policy, or a reply reserve that leaves nothing of the model's window.
+    /// A reply reserve that leaves nothing of the model's window to a policy that needs it.
     pub fn config(
         &self,
         format: Format,
@@ -70,16 +60,24 @@ impl WindowOptions {
         max_tokens: u64,
         system: Option<&str>,
         tools: &[ToolDefinition],
-    ) -> Result<WindowConfig, WindowError> {
-        let found = Catalog::builtin().find(model);
-        let model = found.as_ref().map(|found| &*found.model);
-        let mut config = WindowConfig::new(format, self.policy.clone()).with_model(model, self.counter);
-        config.budget = self.budget;
-        if self.budget.is_none() && self.policy.needs_budget() {
-            config.budget = model.map(|model| Budget::new(model.context_window, Some(max_tokens))).transpose()?;
+    ) -> Result<WindowConfig, Error> {
+        let assembled = self.builder(format, model).reply(max_tokens).assemble();
+        let mut config = assembled.config;
+        if self.budget.is_none() && config.policy.needs_budget() {
+            assembled.budget.transpose()?;
         }
+        config.budget = self.budget.or(config.budget);
         config.overhead = count_overhead(&*config.counter, system, tools);
         config.custom_condensing_prompt = self.custom_condensing_prompt.clone();
         Ok(config)
+    }
+
+    /// What the catalogue does not know of a model.
+    pub(crate) fn model_warning(&self, format: Format, model: &str) -> Option<String> {
+        self.builder(format, model).assemble().model_warning
+    }
+
+    fn builder(&self, format: Format, model: &str) -> Builder {
+        Builder::new(format).model(model).policy(self.policy.clone()).counter(self.counter)
     }
 }

@@ -87,7 +87,7 @@ pub(crate) struct UnitTracker(Tracker);
 
 impl UnitTracker {
     pub(crate) fn new(format: Format) -> Self {
-        Self(Tracker::new(format.wire().pairing()))
+        Self(Tracker::new(format.wire().pairing))
     }
 
     pub(crate) fn place(&mut self, index: usize, message: &Message) -> Place {

@@ -219,7 +219,7 @@ fn sent(index: usize, entry: &Entry) -> Sent<'_> {
 /// The roles of what has to stand before an account of what left and at the end of the seam. The end of a history needs
 /// nothing: what comes next is not known yet.
 pub(crate) fn bridges(
-    wire: &dyn Wire,
+    wire: &Wire,
     before: Option<&Shape>,
     account: Option<&Shape>,
     after: Option<&Shape>,

@@ -1,14 +1,13 @@
 //! A conversation: the engine's window, and the file that remembers it.
 
-mod metrics;
 mod state_file;
 
-pub use metrics::{CondensingMetrics, ConversationMetrics};
 pub use state_file::{StateError, StateFile};
 
 pub(crate) use state_file::{OpenTurn, Recorded};
 
 use crate::condensing::Pending;
+use crate::metrics::{CondensingMetrics, ConversationMetrics};
 use crate::tools::ToolOutput;
 use louver::budget::Budget;
 use louver::condense::{Outcome, Summary};
@@ -118,10 +117,6 @@ impl Conversation {
         self.condensing
     }
 
-    pub(crate) fn config(&self) -> &WindowConfig {
-        self.window.config()
-    }
-
     pub(crate) fn push(&mut self, messages: Vec<Message>) {
         self.write(|file| file.push(&messages));
         for message in messages {
@@ -145,11 +140,6 @@ impl Conversation {
             self.window.cache_expired();
             self.write_events();
         }
-    }
-
-    /// Whether the view has grown beyond its bound, so that it may not be sent as it is.
-    pub(crate) fn is_over(&self) -> bool {
-        self.window.is_over()
     }
 
     pub(crate) fn report_usage(&mut self, usage: Usage) {

@@ -53,9 +53,3 @@ impl Connection {
         }
     }
 }
-
-/// Whether an address is on this machine.
-pub(crate) fn is_local(url: &str) -> bool {
-    let host = url.split_once("://").map_or("", |(_, rest)| rest);
-    ["127.", "localhost", "[::1]"].iter().any(|local| host.starts_with(local))
-}

@@ -28,30 +28,22 @@ impl From<louver::json::JsonError> for Unreadable {
 }
 
 /// One API: where requests go and how they and their answers are written. Pure.
-pub(crate) trait Dialect: std::fmt::Debug + Send + Sync {
-    fn format(&self) -> Format;
-
+#[derive(Debug)]
+pub(crate) struct Dialect {
+    pub(crate) format: Format,
     /// Where requests go, behind the base URL.
-    fn path(&self) -> &'static str;
-
-    /// Where requests go to be counted, if the API does that.
-    fn count_path(&self) -> Option<&'static str>;
-
-    /// The header that carries the key, and its value.
-    fn key_header(&self, key: &str) -> (&'static str, String);
-
+    pub(crate) path: &'static str,
+    /// Where requests go to be counted, and how they are written for that, if the API does it.
+    pub(crate) counting: Option<(&'static str, fn(&Request<'_>) -> String)>,
+    /// The header that carries the key, and what stands before the key in it.
+    pub(crate) key_header: (&'static str, &'static str),
     /// Headers that every request has.
-    fn headers(&self) -> &'static [(&'static str, &'static str)];
-
-    fn body(&self, request: &Request<'_>) -> String;
-
-    fn count_body(&self, request: &Request<'_>) -> String;
-
+    pub(crate) headers: &'static [(&'static str, &'static str)],
+    pub(crate) body: fn(&Request<'_>) -> String,
     /// Reads an answer in one piece.
-    fn whole(&self, text: &str) -> Result<Answer, Unreadable>;
-
+    pub(crate) whole: fn(&str) -> Result<Answer, Unreadable>,
     /// Gathers an answer from events.
-    fn gather(&self) -> Box<dyn Gather>;
+    pub(crate) gather: fn() -> Box<dyn Gather>,
 }
 
 /// An answer that arrives in events.

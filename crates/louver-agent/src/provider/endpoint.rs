@@ -1,13 +1,19 @@
 //! Sending, waiting, trying again: the same for every API.
 
 use super::answer::Answer;
-use super::connection::{Connection, ProxyChoice, is_local};
+use super::connection::{Connection, ProxyChoice};
 use super::dialect::{Dialect, Unreadable};
 use super::error::ProviderError;
 use super::request::Request;
 use crate::api_key::ApiKey;
+use crate::http_client;
 use crate::observer::{Observer, RunEvent};
+use crate::overhead::count_overhead;
 use crate::sse::SseParser;
+use louver::catalog::Catalog;
+use louver::count::count_message;
+use louver::tokens::{CounterChoice, Millitokens};
+use louver::wire::{Format, Message};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response};
 use std::str::FromStr;
@@ -18,29 +24,27 @@ use tokio_util::sync::CancellationToken;
 /// One API at one address with one key.
 #[derive(Debug)]
 pub(super) struct Endpoint {
-    dialect: Box<dyn Dialect>,
+    dialect: &'static Dialect,
     connection: Connection,
     key: ApiKey,
     client: Client,
 }
 
 impl Endpoint {
-    pub(super) fn new(dialect: Box<dyn Dialect>, connection: Connection, key: ApiKey) -> Result<Self, ProviderError> {
-        // Without one chosen, TLS would not know which cryptography to use; a second choice changes nothing.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let headers = headers(&*dialect, &connection, &key)?;
-        let builder = Client::builder().connect_timeout(connection.connect_timeout).default_headers(headers);
+    pub(super) fn new(dialect: &'static Dialect, connection: Connection, key: ApiKey) -> Result<Self, ProviderError> {
+        let headers = headers(dialect, &connection, &key)?;
+        let builder = http_client::builder().connect_timeout(connection.connect_timeout).default_headers(headers);
         let builder = match &connection.proxy {
             ProxyChoice::Url(url) => builder.proxy(reqwest::Proxy::all(url).map_err(|error| unsendable(error, &key))?),
-            ProxyChoice::Environment if !is_local(&connection.base_url) => builder,
+            ProxyChoice::Environment if !http_client::is_local(&connection.base_url) => builder,
             ProxyChoice::Environment | ProxyChoice::Direct => builder.no_proxy(),
         };
         let client = builder.build().map_err(|error| unsendable(error, &key))?;
         Ok(Self { dialect, connection, key, client })
     }
 
-    pub(super) fn dialect(&self) -> &dyn Dialect {
-        &*self.dialect
+    pub(super) fn format(&self) -> Format {
+        self.dialect.format
     }
 
     pub(super) async fn send(
@@ -48,19 +52,21 @@ impl Endpoint {
         request: &Request<'_>,
         cancel: &CancellationToken,
     ) -> Result<Answer, ProviderError> {
-        let body = self.dialect.body(request);
+        let body = (self.dialect.body)(request);
         self.retrying(request.observer, cancel, || self.ask(&body, request.is_streamed)).await
     }
 
-    /// `None` where the API does not count.
+    /// The API's count, or the engine's where it has no endpoint for that.
     pub(super) async fn count_tokens(
         &self,
         request: &Request<'_>,
         cancel: &CancellationToken,
-    ) -> Option<Result<u64, ProviderError>> {
-        let path = self.dialect.count_path()?;
-        let body = self.dialect.count_body(request);
-        Some(self.retrying(request.observer, cancel, || self.count(path, &body)).await)
+    ) -> Result<u64, ProviderError> {
+        let Some((path, body)) = self.dialect.counting else {
+            return Ok(own_count(self.dialect.format, request));
+        };
+        let body = body(request);
+        self.retrying(request.observer, cancel, || self.count(path, &body)).await
     }
 
     /// Tries until there is an answer, the error is final, the tries are used up, or somebody asks to stop.
@@ -100,12 +106,12 @@ impl Endpoint {
     }
 
     async fn ask(&self, body: &str, is_streamed: bool) -> Result<Answer, ProviderError> {
-        let response = self.post(self.dialect.path(), body, is_streamed).await?;
+        let response = self.post(self.dialect.path, body, is_streamed).await?;
         if is_streamed {
             return self.gather(response).await;
         }
         let text = self.read(response).await?;
-        self.dialect.whole(&text).map_err(|error| self.unreadable(error))
+        (self.dialect.whole)(&text).map_err(|error| self.unreadable(error))
     }
 
     async fn count(&self, path: &str, body: &str) -> Result<u64, ProviderError> {
@@ -145,7 +151,7 @@ impl Endpoint {
 
     async fn gather(&self, mut response: Response) -> Result<Answer, ProviderError> {
         let mut parser = SseParser::default();
-        let mut answer = self.dialect.gather();
+        let mut answer = (self.dialect.gather)();
         let mut received = 0;
         'stream: while let Some(chunk) = self.chunk(&mut response).await? {
             received += chunk.len();
@@ -182,17 +188,17 @@ impl Endpoint {
     }
 }
 
-fn headers(dialect: &dyn Dialect, connection: &Connection, key: &ApiKey) -> Result<HeaderMap, ProviderError> {
+fn headers(dialect: &Dialect, connection: &Connection, key: &ApiKey) -> Result<HeaderMap, ProviderError> {
     let mut headers = HeaderMap::new();
     let own = connection.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    for (name, value) in dialect.headers().iter().copied().chain(own) {
+    for (name, value) in dialect.headers.iter().copied().chain(own) {
         let bad = || ProviderError::unsendable(format!("the header {name} cannot be sent"));
         let name = HeaderName::from_str(name).map_err(|_| bad())?;
         headers.insert(name, HeaderValue::from_str(value).map_err(|_| bad())?);
     }
-    let (name, value) = dialect.key_header(key.expose());
-    let mut value =
-        HeaderValue::from_str(&value).map_err(|_| ProviderError::unsendable("the key cannot be sent".into()))?;
+    let (name, prefix) = dialect.key_header;
+    let mut value = HeaderValue::from_str(&format!("{prefix}{}", key.expose()))
+        .map_err(|_| ProviderError::unsendable("the key cannot be sent".into()))?;
     value.set_sensitive(true);
     headers.insert(HeaderName::from_static(name), value);
     Ok(headers)
@@ -232,4 +238,13 @@ fn silent(patience: Duration) -> ProviderError {
 
 fn too_slow(limit: Duration) -> ProviderError {
     ProviderError::network(&format!("the answer took more than {} ms", limit.as_millis()), None)
+}
+
+/// The engine's count.
+fn own_count(format: Format, request: &Request<'_>) -> u64 {
+    let found = Catalog::builtin().find(request.model);
+    let counter = CounterChoice::Auto.resolve(found.as_ref().map(|found| &*found.model));
+    let messages = request.messages.iter().filter_map(|raw| Message::parse(format, raw).ok());
+    let history: Millitokens = messages.map(|message| count_message(&*counter, &message)).sum();
+    (history + count_overhead(&*counter, request.system, request.tools)).ceil_tokens()
 }

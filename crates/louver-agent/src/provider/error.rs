@@ -1,6 +1,7 @@
 //! Why there is no answer.
 
 use super::overflow::{self, OverflowFigures};
+use louver::display::truncate;
 use serde_json::Value;
 use std::error::Error;
 use std::fmt;
@@ -188,7 +189,7 @@ const SHOWN_CHARS: usize = 500;
 /// Code and message of an error body: `error.code` or `error.type`, and `error.message`.
 pub(crate) fn read_body(body: &str) -> (String, String) {
     let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
-    read_error(&value["error"]).unwrap_or_else(|| (String::new(), body.chars().take(SHOWN_CHARS).collect()))
+    read_error(&value["error"]).unwrap_or_else(|| (String::new(), truncate(body, SHOWN_CHARS).to_owned()))
 }
 
 /// Code and message of an error object.

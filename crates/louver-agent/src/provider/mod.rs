@@ -20,7 +20,6 @@ mod retry;
 pub(crate) use answer::calls_of;
 pub use answer::{Answer, StopReason, ToolCall};
 pub use anthropic::AnthropicProvider;
-pub(crate) use connection::is_local;
 pub use connection::{Connection, ProxyChoice};
 pub use error::{Category, ProviderError};
 pub use openai::OpenAiProvider;

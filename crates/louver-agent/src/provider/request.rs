@@ -3,6 +3,7 @@
 use crate::observer::Observer;
 use crate::tools::ToolDefinition;
 use serde_json::{Map, Value};
+use std::borrow::Borrow;
 
 /// One request: the parts every provider has. The messages are raw text of the provider's own format and go out byte
 /// for byte, cache marks aside.
@@ -44,4 +45,18 @@ impl<'a> Request<'a> {
             observer: None,
         }
     }
+
+    /// Adds what the caller wants in every body.
+    pub(super) fn add_extra(&self, fields: &mut Value) {
+        if let (Value::Object(fields), Some(extra)) = (fields, self.extra) {
+            fields.extend(extra.clone());
+        }
+    }
+}
+
+/// A body: its fields, and under a key a list of texts that go out as they are.
+pub(super) fn with_list<S: Borrow<str>>(fields: &Value, key: &str, list: &[S]) -> String {
+    let mut body = fields.to_string();
+    body.pop();
+    format!("{body},\"{key}\":[{}]}}", list.join(","))
 }

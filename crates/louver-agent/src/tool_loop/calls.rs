@@ -2,12 +2,13 @@
 
 use super::{ToolLoop, unreadable};
 use crate::execute_options::Interrupted;
-use crate::execution_result::{ExecutionError, Stop};
+use crate::execution_result::{ExecutionError, Stop, add_new};
 use crate::observer::RunEvent;
 use crate::provider::{ToolCall, calls_of};
 use crate::tool_results;
 use crate::tools::{Signal, ToolOutput, ToolSet};
 use futures_util::StreamExt;
+use louver::display::truncate;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -59,23 +60,21 @@ impl ToolLoop<'_> {
         let results = tool_results::messages(self.provider.format(), &answered).map_err(|error| unreadable(&error))?;
         self.conversation.end_turn(results);
         self.check_file()?;
-        self.tally.tool_calls += calls.len();
+        self.result.tool_calls += calls.len();
         for output in outputs.values() {
-            let new = output.files_changed.iter().filter(|path| !self.tally.files_changed.contains(path));
-            let new: Vec<_> = new.cloned().collect();
-            self.tally.files_changed.extend(new);
+            add_new(&mut self.result.files_changed, &output.files_changed);
         }
         let signal = outputs.into_values().find_map(|output| output.signal);
         let stop = match &signal {
             Some(Signal::Complete(summary)) => {
-                self.tally.output.clone_from(summary);
+                self.result.output.clone_from(summary);
                 Some(Stop::Completed)
             }
             Some(Signal::Blocked(_)) => Some(Stop::Blocked),
             None if self.options.cancel.is_cancelled() => Some(Stop::Cancelled),
             None => None,
         };
-        self.tally.completion = signal;
+        self.result.completion = signal;
         Ok(stop)
     }
 }
@@ -90,11 +89,11 @@ async fn run_one(tools: &Arc<ToolSet>, call: &ToolCall, limit: Duration, cancel:
     // A task of its own, so that a tool that panics or never yields takes nothing else with it.
     let task = AbortOnDropHandle::new(tokio::spawn(async move { tools.call(&name, arguments).await }));
     tokio::select! {
-        () = cancel.cancelled() => failed("the run was cancelled before this finished".to_owned()),
+        () = cancel.cancelled() => ToolOutput::error("the run was cancelled before this finished"),
         finished = tokio::time::timeout(limit, task) => match finished {
             Ok(Ok(output)) => output,
-            Ok(Err(error)) => failed(format!("the tool `{}` broke: {error}", call.name)),
-            Err(_) => failed(format!(
+            Ok(Err(error)) => ToolOutput::error(format!("the tool `{}` broke: {error}", call.name)),
+            Err(_) => ToolOutput::error(format!(
                 "the tool `{}` did not finish within {} ms and was stopped; try something smaller",
                 call.name,
                 limit.as_millis()
@@ -103,21 +102,16 @@ async fn run_one(tools: &Arc<ToolSet>, call: &ToolCall, limit: Duration, cancel:
     }
 }
 
-fn failed(text: String) -> ToolOutput {
-    ToolOutput { text, is_error: true, ..ToolOutput::default() }
-}
-
 fn malformed(name: &str, text: &str) -> ToolOutput {
-    let shown: String = text.chars().take(SHOWN_CHARS).collect();
-    failed(format!(
+    let shown = truncate(text, SHOWN_CHARS);
+    ToolOutput::error(format!(
         "the arguments for `{name}` are not valid JSON; call it again with a JSON object. They were: {shown}"
     ))
 }
 
 fn interrupted() -> ToolOutput {
-    failed(
+    ToolOutput::error(
         "the program was stopped before the result of this call was known; it may or may not have taken effect, so check \
-         before you try again"
-            .to_owned(),
+         before you try again",
     )
 }

@@ -1,13 +1,14 @@
 //! Fitting the window before a request, and having summaries made.
 
 use super::ToolLoop;
-use crate::condensing::{Attempt, CondenseTiming, Pending, SummaryCall, user_message};
+use crate::condensing::{Attempt, CondenseTiming, Pending, SummaryCall};
 use crate::execution_result::ExecutionError;
 use crate::observer::RunEvent;
 use crate::telemetry::{Decision, evicted_ids};
-use louver::catalog::{Catalog, Cost};
+use louver::catalog::Catalog;
 use louver::condense::{CondenseJob, Outcome, SUMMARY_PROMPT};
 use louver::window::Fit;
+use louver::wire::Role;
 use serde_json::Map;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -58,7 +59,7 @@ impl ToolLoop<'_> {
 
     /// How long this turn waits for a summary.
     fn patience(&self, pending: &Pending) -> Duration {
-        let is_worth_waiting = self.conversation.is_over() && self.conversation.window().awaits_room();
+        let is_worth_waiting = self.conversation.window().is_over() && self.conversation.window().awaits_room();
         match self.options.condense.timing {
             // The call has the time limit itself; this one is for a call that does not keep it.
             CondenseTiming::Immediate => self.options.condense.time_limit + Duration::from_secs(1),
@@ -99,7 +100,9 @@ impl ToolLoop<'_> {
             Some(Outcome::Rejected(reason)) => Some(reason.as_str()),
             _ => None,
         };
-        self.report_summary(&text, error, (before, tokens_before), cost, pending.started.elapsed());
+        let decision = self.decision("SummaryArrived", before, tokens_before, pending.started.elapsed());
+        let summary = error.is_none().then_some(text.as_str());
+        Decision { summary, cost_usd: cost.usd(), error, ..decision }.emit();
         match fit.outcome.unwrap_or(Outcome::Accepted) {
             Outcome::Accepted => {
                 self.conversation.condensing.accepted += 1;
@@ -131,14 +134,14 @@ impl ToolLoop<'_> {
         let handler = options.condense.handler.as_ref();
         let provider = handler.map_or(&self.provider, |handler| &handler.provider);
         let rides = handler.is_none() && self.can_ride(&job.covers);
-        let format = provider.format();
+        let wire = provider.format().wire();
         let (messages, prompt_tokens) = if rides {
             let mut messages = std::mem::take(&mut self.conversation.last_sent.messages);
-            messages.push(user_message(format, &self.riding_instruction()));
+            messages.push(wire.write(Role::User, &self.riding_instruction()));
             (messages, self.conversation.last_sent.prompt_tokens + INSTRUCTION_TOKENS)
         } else {
-            let tokens = self.conversation.config().counter.text(&job.prompt).ceil_tokens();
-            (vec![user_message(format, &job.prompt)], tokens)
+            let tokens = self.conversation.window().config().counter.text(&job.prompt).ceil_tokens();
+            (vec![wire.write(Role::User, &job.prompt)], tokens)
         };
         SummaryCall {
             provider: std::sync::Arc::clone(provider),
@@ -158,7 +161,7 @@ impl ToolLoop<'_> {
     }
 
     fn riding_instruction(&self) -> String {
-        let custom = self.conversation.config().custom_condensing_prompt.as_deref();
+        let custom = self.conversation.window().config().custom_condensing_prompt.as_deref();
         format!("{}\n\n{RIDING}", custom.unwrap_or(SUMMARY_PROMPT))
     }
 
@@ -185,7 +188,9 @@ impl ToolLoop<'_> {
         }
         let metrics = self.conversation.window().metrics();
         let error = fit.error.as_ref().map(ToString::to_string);
-        self.decision(fit, error.as_deref(), messages_before, duration).emit();
+        let trigger = fit.trigger.map(|trigger| format!("{trigger:?}")).unwrap_or_default();
+        let decision = self.decision(&trigger, messages_before, fit.tokens_before, duration);
+        Decision { evicted: evicted_ids(fit), error: error.as_deref(), ..decision }.emit();
         let evicted: usize = fit.evicted.iter().map(Range::len).sum();
         if evicted > 0 {
             tracing::debug!(
@@ -197,45 +202,28 @@ impl ToolLoop<'_> {
         }
     }
 
-    fn decision<'f>(
+    /// What is told of any decision: what stood before it, and what stands now.
+    pub(super) fn decision<'f>(
         &'f self,
-        fit: &Fit,
-        error: Option<&'f str>,
+        trigger: &'f str,
         messages_before: usize,
+        tokens_before: u64,
         duration: Duration,
     ) -> Decision<'f> {
+        let window = self.conversation.window();
         Decision {
-            trigger: fit.trigger.map(|trigger| format!("{trigger:?}")).unwrap_or_default(),
-            policy: self.conversation.window().policy_name(),
+            trigger,
+            policy: window.policy_name(),
             task_id: &self.options.task_id,
             messages_before,
-            messages_after: self.conversation.window().metrics().preserved_messages,
-            tokens_before: fit.tokens_before,
-            tokens_after: fit.tokens_after,
-            evicted: evicted_ids(fit),
+            messages_after: window.metrics().preserved_messages,
+            tokens_before,
+            tokens_after: window.tokens(),
+            evicted: String::new(),
             summary: None,
             cost_usd: 0.0,
             duration,
-            error,
+            error: None,
         }
-    }
-
-    fn report_summary(&self, text: &str, error: Option<&str>, before: (usize, u64), cost: Cost, duration: Duration) {
-        let (messages_before, tokens_before) = before;
-        let decision = Decision {
-            trigger: "SummaryArrived".to_owned(),
-            policy: self.conversation.window().policy_name(),
-            task_id: &self.options.task_id,
-            messages_before,
-            messages_after: self.conversation.window().metrics().preserved_messages,
-            tokens_before,
-            tokens_after: self.conversation.window().tokens(),
-            evicted: String::new(),
-            summary: error.is_none().then_some(text),
-            cost_usd: cost.usd(),
-            duration,
-            error,
-        };
-        decision.emit();
     }
 }

@@ -5,17 +5,16 @@ mod fitting;
 mod overflow;
 mod thinking;
 
-use crate::condensing::{cost, parsed_user_message};
+use crate::condensing::cost;
 use crate::conversation::Conversation;
 use crate::execute_options::ExecuteOptions;
 use crate::execution_result::{ExecutionError, ExecutionResult, Stop};
 use crate::observer::RunEvent;
 use crate::provider::{Answer, Category, Provider, ProviderError, Request, StopReason};
-use crate::tools::{Signal, ToolDefinition, ToolSet};
+use crate::tools::{ToolDefinition, ToolSet};
 use crate::usage::Usage;
-use louver::catalog::Cost;
+use louver::wire::{Message, Role};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -36,20 +35,13 @@ pub async fn execute(
         Some(conversation) => conversation,
         None => match new_conversation(&**provider, &definitions, options) {
             Ok(conversation) => conversation,
-            Err(error) => return without_conversation(error),
+            Err(error) => return ExecutionResult::default().ended(Err(error), None),
         },
     };
     let (provider, tools) = (Arc::clone(provider), Arc::clone(tools));
-    let tool_loop = ToolLoop {
-        provider,
-        tools,
-        definitions,
-        options,
-        conversation,
-        tally: Tally::default(),
-        warned: BTreeSet::new(),
-    };
-    tool_loop.run(prompt).await
+    let result = ExecutionResult::default();
+    let warned = BTreeSet::new();
+    ToolLoop { provider, tools, definitions, options, conversation, result, warned }.run(prompt).await
 }
 
 fn new_conversation(
@@ -58,45 +50,9 @@ fn new_conversation(
     options: &ExecuteOptions,
 ) -> Result<Conversation, ExecutionError> {
     let system = options.system_prompt.as_deref();
-    let unusable = |error: String| ExecutionError::new(Category::Api, error);
     let config = options.window.config(provider.format(), &options.model, options.max_tokens, system, tools);
-    Conversation::new(config.map_err(|error| unusable(error.to_string()))?).map_err(|error| unusable(error.to_string()))
-}
-
-fn without_conversation(error: ExecutionError) -> ExecutionResult {
-    Tally::default().result(Err(error), None)
-}
-
-/// What happened so far.
-#[derive(Debug, Default)]
-struct Tally {
-    output: String,
-    files_changed: Vec<PathBuf>,
-    completion: Option<Signal>,
-    usage: Usage,
-    cost: Cost,
-    turns: usize,
-    tool_calls: usize,
-}
-
-impl Tally {
-    fn result(self, ended: Result<Stop, ExecutionError>, conversation: Option<Conversation>) -> ExecutionResult {
-        ExecutionResult {
-            success: ended.as_ref().is_ok_and(|stop| *stop != Stop::Cancelled),
-            stop: ended.as_ref().copied().unwrap_or(Stop::Failed),
-            error: ended.err(),
-            output: self.output,
-            files_changed: self.files_changed,
-            completion: self.completion,
-            usage: self.usage,
-            cost: self.cost,
-            turns: self.turns,
-            tool_calls: self.tool_calls,
-            conversation_metrics: conversation.as_ref().map(Conversation::metrics).unwrap_or_default(),
-            condensing: conversation.as_ref().map(Conversation::condensing).unwrap_or_default(),
-            conversation_state: conversation,
-        }
-    }
+    let conversation = config.and_then(|config| Ok(Conversation::new(config)?));
+    conversation.map_err(|error| ExecutionError::new(Category::Api, error.to_string()))
 }
 
 /// One run of the loop.
@@ -106,7 +62,8 @@ struct ToolLoop<'a> {
     definitions: Vec<ToolDefinition>,
     options: &'a ExecuteOptions,
     conversation: Conversation,
-    tally: Tally,
+    /// What happened so far.
+    result: ExecutionResult,
     /// Warnings that were given already.
     warned: BTreeSet<String>,
 }
@@ -114,17 +71,22 @@ struct ToolLoop<'a> {
 impl ToolLoop<'_> {
     async fn run(mut self, prompt: Option<&str>) -> ExecutionResult {
         let ended = self.turns(prompt).await;
-        self.tally.result(ended, Some(self.conversation))
+        self.result.ended(ended, Some(self.conversation))
     }
 
     async fn turns(&mut self, prompt: Option<&str>) -> Result<Stop, ExecutionError> {
+        if self.conversation.window().is_empty()
+            && let Some(warning) = self.options.window.model_warning(self.provider.format(), &self.options.model)
+        {
+            self.warn(warning);
+        }
         if self.conversation.open_turn().is_some()
             && let Some(stop) = self.finish_interrupted_turn().await?
         {
             return Ok(stop);
         }
         if let Some(prompt) = prompt {
-            let message = parsed_user_message(self.provider.format(), prompt);
+            let message = Message::synthetic(self.provider.format(), Role::User, prompt);
             self.conversation.push(vec![message.map_err(|error| unreadable(&error))?]);
         }
         for _ in 0..self.options.max_turns {
@@ -176,10 +138,10 @@ impl ToolLoop<'_> {
 
     /// Keeps what the next request and the next summary want to know of this one.
     fn remember(&mut self, usage: Usage, message_count: usize) {
-        self.tally.turns += 1;
-        self.tally.usage += usage;
+        self.result.turns += 1;
+        self.result.usage += usage;
         let cost = cost(&self.options.model, usage);
-        self.tally.cost += cost;
+        self.result.cost += cost;
         self.emit(&RunEvent::Billed { cost });
         if usage.prompt_tokens() > 0 {
             self.conversation.report_usage(louver::window::Usage {
@@ -188,8 +150,7 @@ impl ToolLoop<'_> {
                 cache_write: usage.cache_write_tokens,
             });
         }
-        let policy = &self.conversation.config().policy;
-        let may_condense = policy.condenses();
+        let may_condense = self.conversation.window().config().policy.condenses();
         let mut last = crate::conversation::LastSent {
             stable_messages: message_count,
             prompt_tokens: usage.prompt_tokens(),
@@ -207,7 +168,7 @@ impl ToolLoop<'_> {
     /// Takes an answer in; whether the loop stops with it.
     async fn take(&mut self, answer: Answer) -> Result<Option<Stop>, ExecutionError> {
         if !answer.text.is_empty() {
-            self.tally.output = answer.text;
+            self.result.output = answer.text;
         }
         if !answer.calls.is_empty() {
             self.conversation.begin_turn(answer.messages);

@@ -20,7 +20,7 @@ impl<'a> ToolLoop<'a> {
     }
 
     fn has_lost_its_thinking(&self) -> bool {
-        let config = self.conversation.config();
+        let config = self.conversation.window().config();
         if config.format != Format::Anthropic || config.thinking != ThinkingBinding::OpenTurn {
             return false;
         }

@@ -1,3 +1,4 @@
+use louver::display::shortened;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -15,10 +16,8 @@ pub(crate) fn parse<T: DeserializeOwned>(definition: &ToolDefinition, arguments:
     }
     serde_json::from_value(arguments).map_err(|error| {
         // The library quotes a wrong value in full.
-        let mut problem = error.to_string();
-        if let Some((end, _)) = problem.char_indices().nth(300) {
-            problem.replace_range(end.., "...");
-        }
+        let problem = error.to_string();
+        let problem = shortened(&problem, 300);
         Refusal::new(format!("{problem}; {}", expected(&definition.schema))).of(&definition.name)
     })
 }

@@ -5,7 +5,7 @@ use super::off_thread::off_thread;
 use super::refusal::{Refusal, quote};
 use super::root::problem;
 use super::walk::{Entry, Kind, SKIPPED, Walk};
-use super::{Limits, Root, Tool, ToolDefinition, ToolOutput, arguments};
+use super::{Limits, Root, Tool, ToolDefinition, ToolOutput};
 
 /// `list_files`: what is in a folder, in order.
 #[derive(Debug, Clone)]
@@ -79,11 +79,6 @@ impl Tool for ListFiles {
     }
 
     async fn call(&self, arguments: Value) -> ToolOutput {
-        let request: Request = match arguments::parse(&self.definition(), arguments) {
-            Ok(request) => request,
-            Err(output) => return output,
-        };
-        let tool = self.clone();
-        off_thread("list_files", move || tool.list(&request)).await
+        off_thread(self, arguments, Self::list).await
     }
 }

@@ -29,6 +29,7 @@
 
 mod arguments;
 mod command;
+mod environment;
 mod excerpt;
 mod limits;
 mod lines;
@@ -51,7 +52,8 @@ mod tool_set;
 mod walk;
 mod write_file;
 
-pub use command::{AllowList, AllowListError, ArgumentPaths, Environment, RunCommand};
+pub use command::{AllowList, AllowListError, ArgumentPaths, RunCommand};
+pub use environment::Environment;
 pub use limits::Limits;
 pub use list_files::ListFiles;
 pub use mcp::{McpError, McpServer, McpServerConfig, McpTransport};

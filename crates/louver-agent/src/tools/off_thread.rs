@@ -1,14 +1,27 @@
-use super::ToolOutput;
-use super::refusal::Refusal;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-/// Runs file work where it may block.
-pub(crate) async fn off_thread<F>(tool: &str, work: F) -> ToolOutput
+use super::refusal::Refusal;
+use super::{Tool, ToolOutput, arguments};
+
+/// Answers a call of a tool that works on files: reads its arguments, works where it may block, and says what went wrong.
+pub(crate) async fn off_thread<T, R>(
+    tool: &T,
+    arguments: Value,
+    work: fn(&T, &R) -> Result<ToolOutput, Refusal>,
+) -> ToolOutput
 where
-    F: FnOnce() -> Result<ToolOutput, Refusal> + Send + 'static,
+    T: Tool + Clone + 'static,
+    R: DeserializeOwned + Send + 'static,
 {
-    match tokio::task::spawn_blocking(work).await {
+    let (tool, definition) = (tool.clone(), tool.definition());
+    let request: R = match arguments::parse(&definition, arguments) {
+        Ok(request) => request,
+        Err(output) => return output,
+    };
+    match tokio::task::spawn_blocking(move || work(&tool, &request)).await {
         Ok(Ok(output)) => output,
-        Ok(Err(refusal)) => refusal.of(tool),
-        Err(_) => Refusal::new("this call failed inside the tool; try another way").of(tool),
+        Ok(Err(refusal)) => refusal.of(&definition.name),
+        Err(_) => Refusal::new("this call failed inside the tool; try another way").of(&definition.name),
     }
 }

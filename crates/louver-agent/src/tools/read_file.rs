@@ -8,7 +8,7 @@ use super::off_thread::off_thread;
 use super::refusal::{Refusal, quote};
 use super::root::problem;
 use super::root_path::RootPath;
-use super::{Limits, Root, Tool, ToolDefinition, ToolOutput, arguments};
+use super::{Limits, Root, Tool, ToolDefinition, ToolOutput};
 
 /// `read_file`: the text of a file, or some of its lines.
 #[derive(Debug, Clone)]
@@ -173,11 +173,6 @@ impl Tool for ReadFile {
     }
 
     async fn call(&self, arguments: Value) -> ToolOutput {
-        let request: Request = match arguments::parse(&self.definition(), arguments) {
-            Ok(request) => request,
-            Err(output) => return output,
-        };
-        let tool = self.clone();
-        off_thread("read_file", move || tool.read(&request)).await
+        off_thread(self, arguments, Self::read).await
     }
 }

@@ -1,4 +1,5 @@
 use super::ToolOutput;
+use louver::display::truncate;
 
 /// Why a call was not carried out, in a sentence that the model can act on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,9 +38,9 @@ pub(crate) fn visible(character: char) -> impl Iterator<Item = char> {
 }
 
 fn shorten(text: &str, max_characters: usize) -> String {
-    match text.char_indices().nth(max_characters) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}... ({} bytes)", &text[..end], text.len()),
+    match truncate(text, max_characters) {
+        start if start.len() < text.len() => format!("{start}... ({} bytes)", text.len()),
+        whole => whole.to_owned(),
     }
 }
 

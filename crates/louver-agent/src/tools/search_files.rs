@@ -1,6 +1,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::time::Instant;
 
+use louver::display::truncate;
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ use super::refusal::{Refusal, visible};
 use super::root::problem;
 use super::root_path::RootPath;
 use super::walk::{Kind, SKIPPED, Walk};
-use super::{Limits, Root, Tool, ToolDefinition, ToolOutput, arguments};
+use super::{Limits, Root, Tool, ToolDefinition, ToolOutput};
 
 /// `search_files`: the lines that have a text in them, or match a regular expression.
 #[derive(Debug, Clone)]
@@ -185,9 +186,9 @@ fn shown(line: &[u8], found: usize) -> String {
     let is_long = line.len() > SHOWN_CHARACTERS;
     let start = if is_long { found.saturating_sub(SHOWN_CHARACTERS / 3) } else { 0 };
     let text = String::from_utf8_lossy(&line[start..]);
-    let is_cut = text.chars().nth(SHOWN_CHARACTERS).is_some();
-    let part: String = text.chars().take(SHOWN_CHARACTERS).flat_map(printable).collect();
-    let (before, after) = (if start > 0 { "..." } else { "" }, if is_cut { "..." } else { "" });
+    let shown = truncate(&text, SHOWN_CHARACTERS);
+    let part: String = shown.chars().flat_map(printable).collect();
+    let (before, after) = (if start > 0 { "..." } else { "" }, if shown.len() < text.len() { "..." } else { "" });
     format!("{before}{part}{after}")
 }
 
@@ -217,11 +218,6 @@ impl Tool for SearchFiles {
     }
 
     async fn call(&self, arguments: Value) -> ToolOutput {
-        let request: Request = match arguments::parse(&self.definition(), arguments) {
-            Ok(request) => request,
-            Err(output) => return output,
-        };
-        let tool = self.clone();
-        off_thread("search_files", move || tool.search(&request)).await
+        off_thread(self, arguments, Self::search).await
     }
 }

@@ -10,7 +10,7 @@ use super::off_thread::off_thread;
 use super::refusal::{Refusal, quote};
 use super::root::problem;
 use super::root_path::RootPath;
-use super::{Limits, Root, Tool, ToolDefinition, ToolOutput, arguments};
+use super::{Limits, Root, Tool, ToolDefinition, ToolOutput};
 
 /// `write_file`: a new file, or a new content for one, all or nothing.
 #[derive(Debug, Clone)]
@@ -106,23 +106,23 @@ fn target(folder: &Dir, name: &OsStr, path: &RootPath) -> Result<Target, Refusal
 
 /// Writes beside the file and renames, which never follows a link and never leaves half a file.
 fn replace(folder: &Dir, name: &OsStr, content: &[u8], target: Target) -> io::Result<()> {
-    let (draft, mut file) = draft(folder)?;
+    let (temporary, mut file) = temporary_file(folder)?;
     let mut written = || -> io::Result<()> {
         if let Target::File(mode) = target {
             file.set_permissions(Permissions::from_mode(mode))?;
         }
         file.write_all(content)?;
         file.sync_data()?;
-        folder.rename(&draft, folder, name)
+        folder.rename(&temporary, folder, name)
     };
     written().inspect_err(|_| {
         // The write has failed already; that is what gets reported.
-        let _ = folder.remove_file(&draft);
+        let _ = folder.remove_file(&temporary);
     })
 }
 
 /// A new file of a name that nobody uses. A run that was killed may have left one behind.
-fn draft(folder: &Dir) -> io::Result<(String, File)> {
+fn temporary_file(folder: &Dir) -> io::Result<(String, File)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -151,11 +151,6 @@ impl Tool for WriteFile {
     }
 
     async fn call(&self, arguments: Value) -> ToolOutput {
-        let request: Request = match arguments::parse(&self.definition(), arguments) {
-            Ok(request) => request,
-            Err(output) => return output,
-        };
-        let tool = self.clone();
-        off_thread("write_file", move || tool.write(&request)).await
+        off_thread(self, arguments, Self::write).await
     }
 }

@@ -121,10 +121,11 @@ pub(super) fn tools(root: &Path, allow: &[String]) -> anyhow::Result<ToolSet> {
 /// What the configuration says of the window.
 pub(super) fn options(model: &str, config: &Config) -> anyhow::Result<ExecuteOptions> {
     let mut options = ExecuteOptions::new(model);
-    let knows_window = config.context.context_window.is_some() || options.window.context_window(model).is_some();
-    let mut policy = config.wanted_policy().unwrap_or_else(|| PolicyKind::default_for(knows_window));
-    config.apply(&mut policy);
-    options.window.policy = policy;
+    let known = config.context.context_window.map(|_| PolicyKind::default_for(true));
+    if let Some(policy) = config.wanted_policy().or(known) {
+        options.window.policy = policy;
+    }
+    config.apply(&mut options.window.policy);
     options.window.custom_condensing_prompt.clone_from(&config.context.custom_condensing_prompt);
     if options.window.policy.needs_budget() {
         options.window.budget = budget(&options, config.context.context_window)?;

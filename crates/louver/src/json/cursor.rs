@@ -1,12 +1,9 @@
 //! The one pass: a cursor that checks, skips and measures.
 
-use super::error::{JsonError, Problem};
+use super::error::{JsonError, MAX_DEPTH, Problem};
 use super::scan::{Scanned, scan};
 use super::text;
 use std::borrow::Cow;
-
-/// How deep arrays and objects may be nested. Real tool arguments stay far below; recursion stays bounded.
-pub const MAX_DEPTH: usize = 512;
 
 /// Where a value stands, in bytes from the start of its message. The empty span at 0 means "there is none".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// How deep arrays and objects may be nested. Real tool arguments stay far below; recursion stays bounded.
+pub const MAX_DEPTH: usize = 512;
+
 /// A JSON text that cannot be read, with the place of the first fault.
 ///
 /// The message is one sentence with the path of the value (where one was reached) and the byte offset:
@@ -28,7 +31,7 @@ pub enum Problem {
     Syntax(&'static str),
     /// The text ends inside a value.
     UnexpectedEnd,
-    /// Arrays and objects are nested deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
+    /// Arrays and objects are nested deeper than [`MAX_DEPTH`].
     TooDeep,
     /// Bytes that are not UTF-8.
     NotUtf8,
@@ -102,7 +105,7 @@ impl fmt::Display for JsonError {
         match &self.problem {
             Problem::Syntax(expected) => write!(f, "not JSON, expected {expected}")?,
             Problem::UnexpectedEnd => write!(f, "not JSON, the text ends inside a value")?,
-            Problem::TooDeep => write!(f, "nested deeper than {} levels", super::MAX_DEPTH)?,
+            Problem::TooDeep => write!(f, "nested deeper than {} levels", MAX_DEPTH)?,
             Problem::NotUtf8 => write!(f, "not UTF-8 text")?,
             Problem::Shape(message) => write!(f, "{message}")?,
         }

@@ -6,8 +6,9 @@
 
 mod cursor;
 mod error;
+mod escape;
 mod scan;
 pub mod text;
 
-pub use cursor::{Cursor, Kind, MAX_DEPTH, Span, Str};
-pub use error::{JsonError, Problem};
+pub use cursor::{Cursor, Kind, Span, Str};
+pub use error::{JsonError, MAX_DEPTH, Problem};

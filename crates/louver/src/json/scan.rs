@@ -7,7 +7,7 @@
 //! inline.
 
 use super::error::{JsonError, Problem};
-use super::text::Escape;
+use super::escape::Escape;
 
 const BLOCK: usize = 64;
 const WORD: usize = 8;

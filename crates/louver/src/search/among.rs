@@ -33,8 +33,27 @@ struct Wanted<'q, 'i> {
     passages: usize,
 }
 
+impl SearchIndex {
+    /// The messages that were left out, to be searched. O(passages).
+    ///
+    /// ```
+    /// use louver::search::SearchIndex;
+    /// use louver::wire::{Format, Message};
+    ///
+    /// let raw = r#"{"role":"user","content":"needle"}"#;
+    /// let message = Message::parse(Format::OpenAiChat, raw).unwrap();
+    /// let index: SearchIndex = [&message; 3].into_iter().collect();
+    /// let hits = index.among(|message| message < 2).search("needle", 5).hits;
+    /// assert_eq!(hits.iter().map(|hit| hit.message).collect::<Vec<_>>(), [1, 0]);
+    /// ```
+    #[must_use]
+    pub fn among(&self, is_left_out: impl Fn(usize) -> bool) -> Among<'_> {
+        Among::new(self, is_left_out)
+    }
+}
+
 impl<'i> Among<'i> {
-    pub(super) fn new(index: &'i SearchIndex, is_searched: impl Fn(usize) -> bool) -> Self {
+    fn new(index: &'i SearchIndex, is_searched: impl Fn(usize) -> bool) -> Self {
         let mut among = Self { index, is_searched: Vec::with_capacity(index.passages()), passages: 0, terms: 0 };
         for (message, lengths) in index.lengths().enumerate() {
             let is_searched = is_searched(message);

@@ -1,6 +1,5 @@
 //! The passages of a conversation by the terms in them.
 
-use super::among::Among;
 use super::found::Hit;
 use super::passages::passages;
 use super::terms::terms;
@@ -52,23 +51,6 @@ impl SearchIndex {
     #[must_use]
     pub fn passages(&self) -> usize {
         self.lengths.len()
-    }
-
-    /// The messages that were left out, to be searched. O(passages).
-    ///
-    /// ```
-    /// use louver::search::SearchIndex;
-    /// use louver::wire::{Format, Message};
-    ///
-    /// let raw = r#"{"role":"user","content":"needle"}"#;
-    /// let message = Message::parse(Format::OpenAiChat, raw).unwrap();
-    /// let index: SearchIndex = [&message; 3].into_iter().collect();
-    /// let hits = index.among(|message| message < 2).search("needle", 5).hits;
-    /// assert_eq!(hits.iter().map(|hit| hit.message).collect::<Vec<_>>(), [1, 0]);
-    /// ```
-    #[must_use]
-    pub fn among(&self, is_left_out: impl Fn(usize) -> bool) -> Among<'_> {
-        Among::new(self, is_left_out)
     }
 
     /// Notes the terms of the next passage and returns how many there are.

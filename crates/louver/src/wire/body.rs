@@ -284,7 +284,7 @@ fn read_list(format: Format, path: &'static str, cursor: &mut Cursor<'_>) -> Res
     let mut messages = Vec::new();
     cursor.array(|_, cursor| {
         let start = cursor.rebase();
-        let shape = wire.shape(cursor)?;
+        let shape = (wire.shape)(cursor)?;
         let end = cursor.offset();
         messages.push(Arc::new(Message::new(&text[start..end], shape)));
         elements.push(start..end);

@@ -1,6 +1,5 @@
 //! The names of the formats.
 
-use super::Wire;
 use std::fmt;
 use std::str::FromStr;
 
@@ -43,17 +42,6 @@ impl Format {
             Self::Anthropic | Self::OpenAiChat => "messages",
             Self::OpenAiResponses => "input",
             Self::Gemini => "contents",
-        }
-    }
-
-    /// The rules of this format.
-    #[must_use]
-    pub fn wire(self) -> &'static dyn Wire {
-        match self {
-            Self::Anthropic => &super::anthropic::Anthropic,
-            Self::OpenAiChat => &super::openai_chat::OpenAiChat,
-            Self::OpenAiResponses => &super::openai_responses::OpenAiResponses,
-            Self::Gemini => &super::gemini::Gemini,
         }
     }
 }

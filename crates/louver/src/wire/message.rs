@@ -29,10 +29,10 @@ impl Message {
         Self::read(format.wire(), raw)
     }
 
-    pub(super) fn read(wire: &dyn Wire, raw: &str) -> Result<Self, JsonError> {
+    pub(super) fn read(wire: &Wire, raw: &str) -> Result<Self, JsonError> {
         let mut cursor = Cursor::new(raw);
         let start = cursor.rebase();
-        let shape = wire.shape(&mut cursor)?;
+        let shape = (wire.shape)(&mut cursor)?;
         let end = cursor.offset();
         cursor.finish()?;
         Ok(Self::new(&raw[start..end], shape))

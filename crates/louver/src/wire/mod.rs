@@ -1,7 +1,7 @@
 //! The four wire formats: what a message is made of, what must stay together, what is legal.
 //!
 //! A [`Message`] is the raw text it came as plus its [`Shape`]; nothing is ever re-serialised. Everything that differs
-//! between providers stands behind one trait, [`Wire`], with a folder per format and the same file names in each:
+//! between providers stands in one table, [`Wire`], with a folder per format and the same file names in each:
 //!
 //! | file | question it answers |
 //! |---|---|
@@ -13,7 +13,6 @@
 pub mod anthropic;
 mod body;
 mod detect;
-mod draft;
 mod field;
 mod format;
 pub mod gemini;
@@ -22,6 +21,7 @@ mod openai;
 pub mod openai_chat;
 pub mod openai_responses;
 mod pairing;
+mod repair;
 mod rule;
 mod shape;
 mod splice;
@@ -58,34 +58,61 @@ impl<'a> History<'a> {
     }
 }
 
-/// What one provider's format asks of us.
-pub trait Wire: std::fmt::Debug + Sync {
+/// What one provider's format asks of us: a table with a row for each question.
+#[derive(Debug)]
+pub struct Wire {
     /// Passes one message and says what is in it. Spans are relative to the message's first byte, which is the
     /// cursor's base.
-    fn shape(&self, cursor: &mut Cursor<'_>) -> Result<Shape, JsonError>;
-
+    pub(crate) shape: fn(&mut Cursor<'_>) -> Result<Shape, JsonError>,
     /// How calls and results find each other.
-    fn pairing(&self) -> &'static Pairing;
-
+    pub(crate) pairing: &'static Pairing,
     /// What the provider refuses, and what makes it legal.
-    fn rules(&self) -> &'static [Rule];
-
+    rules: &'static [Rule],
     /// What is legal and still worth a warning.
-    fn advice(&self) -> &'static [Advice] {
-        &[]
-    }
+    advice: &'static [Advice],
+    write: fn(Role, &str) -> String,
+    write_result: fn(&str, &str) -> String,
+    write_part: fn(&str) -> String,
+    bridge: fn(Option<&Shape>, Option<&Shape>) -> Option<Role>,
+}
 
+impl Wire {
     /// The raw text of a message of our own.
-    fn write(&self, role: Role, text: &str) -> String;
+    #[must_use]
+    pub fn write(&self, role: Role, text: &str) -> String {
+        (self.write)(role, text)
+    }
 
     /// The JSON value that takes the place of a tool result's [`text`](Part::text) span. `like` is the value it
     /// replaces, so that an object stays an object.
-    fn write_result(&self, like: &str, text: &str) -> String;
+    #[must_use]
+    pub fn write_result(&self, like: &str, text: &str) -> String {
+        (self.write_result)(like, text)
+    }
 
     /// The JSON of a content part that holds `text`, for a message that an edit would leave empty.
-    fn write_part(&self, text: &str) -> String;
+    #[must_use]
+    pub fn write_part(&self, text: &str) -> String {
+        (self.write_part)(text)
+    }
 
     /// The role of the message that has to stand between two neighbours so that the history stays legal; `None`
     /// where they may stand together. No `before` means the start of the history, no `after` its end.
-    fn bridge(&self, before: Option<&Shape>, after: Option<&Shape>) -> Option<Role>;
+    #[must_use]
+    pub fn bridge(&self, before: Option<&Shape>, after: Option<&Shape>) -> Option<Role> {
+        (self.bridge)(before, after)
+    }
+}
+
+impl Format {
+    /// The rules of this format.
+    #[must_use]
+    pub fn wire(self) -> &'static Wire {
+        match self {
+            Self::Anthropic => &anthropic::WIRE,
+            Self::OpenAiChat => &openai_chat::WIRE,
+            Self::OpenAiResponses => &openai_responses::WIRE,
+            Self::Gemini => &gemini::WIRE,
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! What a provider refuses, as a table: a rule, how it is found, and what makes it legal.
 
-use super::draft::{Change, Draft, Spot, leaves_only_thinking, spots};
 use super::pairing::{PartPlace, Unpaired, in_message};
+use super::repair::{Change, Repair, Spot, leaves_only_thinking, spots};
 use super::{Fix, History, Violation, Wire};
 
 /// One thing that a provider refuses.
@@ -20,7 +20,7 @@ pub struct Rule {
     /// Where a history breaks it.
     pub(super) check: fn(&Case<'_>) -> Vec<Finding>,
     /// Makes what was found legal, as far as it can be.
-    pub(super) fix: fn(&mut Draft<'_>, &[Finding]),
+    pub(super) fix: fn(&mut Repair<'_>, &[Finding]),
 }
 
 /// Something that a provider is said to refuse, though real histories hold it: worth a warning, no violation.
@@ -43,8 +43,8 @@ pub(super) struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    fn of(wire: &dyn Wire, history: &'a History<'a>) -> Self {
-        Self { history, unpaired: Unpaired::of(wire.pairing(), &history.messages) }
+    fn of(wire: &Wire, history: &'a History<'a>) -> Self {
+        Self { history, unpaired: Unpaired::of(wire.pairing, &history.messages) }
     }
 
     /// A finding for each message of which this is true.
@@ -102,17 +102,17 @@ impl Finding {
 /// What rules and advice have in common: name, wording, check.
 type Row = (&'static str, &'static str, fn(&Case<'_>) -> Vec<Finding>);
 
-impl dyn Wire {
+impl Wire {
     /// Every rule that the provider would refuse this history for, in message order.
     #[must_use]
     pub fn check(&self, history: &History<'_>) -> Vec<Violation> {
-        self.found(history, self.rules().iter().map(|rule| (rule.name, rule.wording, rule.check)))
+        self.found(history, self.rules.iter().map(|rule| (rule.name, rule.wording, rule.check)))
     }
 
     /// Everything about this history that a provider may refuse and that is no violation, in message order.
     #[must_use]
     pub fn advise(&self, history: &History<'_>) -> Vec<Violation> {
-        self.found(history, self.advice().iter().map(|advice| (advice.name, advice.wording, advice.check)))
+        self.found(history, self.advice.iter().map(|advice| (advice.name, advice.wording, advice.check)))
     }
 
     fn found(&self, history: &History<'_>, table: impl Iterator<Item = Row>) -> Vec<Violation> {
@@ -129,28 +129,28 @@ impl dyn Wire {
     /// they get where something cannot be mended.
     #[must_use]
     pub fn repair(&'static self, history: &History<'_>) -> Vec<Fix> {
-        let mut draft = Draft::of(self, history);
+        let mut repair = Repair::of(self, history);
         // No fix undoes another, so the table is gone through once per row at most; the bound is for one that might.
-        for _ in 0..4 * self.rules().len() {
-            if !self.mend(&mut draft) {
+        for _ in 0..4 * self.rules.len() {
+            if !self.mend(&mut repair) {
                 break;
             }
         }
-        draft.fixes()
+        repair.fixes()
     }
 
     /// Makes the fixes of the first rule that can be mended and says whether there was one. A change may let another
     /// rule be broken, or an earlier one be mended better, so what the others found is of no use then.
-    fn mend(&self, draft: &mut Draft<'_>) -> bool {
-        let history = draft.history();
+    fn mend(&self, repair: &mut Repair<'_>) -> bool {
+        let history = repair.history();
         let case = Case::of(self, &history);
-        let found: Vec<_> = self.rules().iter().map(|rule| (rule, (rule.check)(&case))).collect();
+        let found: Vec<_> = self.rules.iter().map(|rule| (rule, (rule.check)(&case))).collect();
         let mut broken = found.iter().filter(|(_, found)| !found.is_empty());
         broken.any(|(rule, found)| {
-            let changes = draft.changes;
-            draft.reason = rule.law;
-            (rule.fix)(draft, found);
-            draft.changes > changes
+            let changes = repair.changes;
+            repair.reason = rule.law;
+            (rule.fix)(repair, found);
+            repair.changes > changes
         })
     }
 }
@@ -169,26 +169,26 @@ fn found_at(found: &[Finding], index: usize) -> &[Finding] {
 }
 
 /// Takes the messages out.
-pub(super) fn remove(draft: &mut Draft<'_>, found: &[Finding]) {
-    draft.pass(|spot| if found_at(found, spot.index).is_empty() { Change::Keep } else { Change::Remove });
+pub(super) fn remove(repair: &mut Repair<'_>, found: &[Finding]) {
+    repair.pass(|spot| if found_at(found, spot.index).is_empty() { Change::Keep } else { Change::Remove });
 }
 
 /// Takes the parts out, and messages of which nothing is left.
-pub(super) fn drop_parts(draft: &mut Draft<'_>, found: &[Finding]) {
-    draft.pass(|spot| match parts_found(found, spot.index) {
+pub(super) fn drop_parts(repair: &mut Repair<'_>, found: &[Finding]) {
+    repair.pass(|spot| match parts_found(found, spot.index) {
         parts if parts.is_empty() => Change::Keep,
         parts => Change::DropParts(parts),
     });
 }
 
 /// The same, but thinking does not stay behind alone: it led to what goes.
-pub(super) fn drop_parts_and_lone_thinking(draft: &mut Draft<'_>, found: &[Finding]) {
-    drop_found_and_lone_thinking(draft, |spot| parts_found(found, spot.index));
+pub(super) fn drop_parts_and_lone_thinking(repair: &mut Repair<'_>, found: &[Finding]) {
+    drop_found_and_lone_thinking(repair, |spot| parts_found(found, spot.index));
 }
 
 /// The same for other parts than those that were found.
-pub(super) fn drop_found_and_lone_thinking(draft: &mut Draft<'_>, find: impl Fn(Spot<'_>) -> Vec<usize>) {
-    draft.pass(|spot| {
+pub(super) fn drop_found_and_lone_thinking(repair: &mut Repair<'_>, find: impl Fn(Spot<'_>) -> Vec<usize>) {
+    repair.pass(|spot| {
         let mut parts = find(spot);
         parts.sort_unstable();
         match parts.is_empty() {
@@ -207,11 +207,11 @@ pub(super) fn parts_found(found: &[Finding], index: usize) -> Vec<usize> {
 }
 
 /// Puts a message of the user before each.
-pub(super) fn precede(draft: &mut Draft<'_>, found: &[Finding]) {
-    draft.pass(|spot| if found_at(found, spot.index).is_empty() { Change::Keep } else { Change::Precede });
+pub(super) fn precede(repair: &mut Repair<'_>, found: &[Finding]) {
+    repair.pass(|spot| if found_at(found, spot.index).is_empty() { Change::Keep } else { Change::Precede });
 }
 
 /// Puts a message of the user at the end.
-pub(super) fn append(draft: &mut Draft<'_>, _found: &[Finding]) {
-    draft.append_bridge();
+pub(super) fn append(repair: &mut Repair<'_>, _found: &[Finding]) {
+    repair.append_bridge();
 }

@@ -1,30 +1,27 @@
 //! Requests of the Messages API.
 
 use super::marks;
-use crate::provider::request::Request;
-use serde_json::{Map, Value, json};
+use crate::provider::request::{Request, with_list};
+use serde_json::{Value, json};
 
 pub(super) fn body(request: &Request<'_>) -> String {
     let mut fields = shared(request);
-    fields.insert("max_tokens".to_owned(), json!(request.max_tokens));
-    fields.insert("stream".to_owned(), json!(request.is_streamed));
-    if let Some(extra) = request.extra {
-        fields.extend(extra.clone());
-    }
-    with_messages(fields, &marks::marked(request))
+    fields["max_tokens"] = json!(request.max_tokens);
+    fields["stream"] = json!(request.is_streamed);
+    request.add_extra(&mut fields);
+    with_list(&fields, "messages", &marks::marked(request))
 }
 
 pub(super) fn count_body(request: &Request<'_>) -> String {
-    with_messages(shared(request), &request.messages.iter().map(|raw| (*raw).into()).collect::<Vec<_>>())
+    with_list(&shared(request), "messages", &request.messages)
 }
 
 /// Model, system and tools. The last block of each static part is marked: everything up to it is the same in every
 /// request of a run.
-fn shared(request: &Request<'_>) -> Map<String, Value> {
-    let mut fields = Map::new();
-    fields.insert("model".to_owned(), json!(request.model));
+fn shared(request: &Request<'_>) -> Value {
+    let mut fields = json!({"model": request.model});
     if let Some(system) = request.system.filter(|text| !text.trim().is_empty()) {
-        fields.insert("system".to_owned(), json!([{"type": "text", "text": system, "cache_control": marks::mark()}]));
+        fields["system"] = json!([{"type": "text", "text": system, "cache_control": marks::mark()}]);
     }
     let mut tools: Vec<Value> = request
         .tools
@@ -33,16 +30,7 @@ fn shared(request: &Request<'_>) -> Map<String, Value> {
         .collect();
     if let Some(last) = tools.last_mut() {
         last["cache_control"] = marks::mark();
-        fields.insert("tools".to_owned(), Value::Array(tools));
+        fields["tools"] = Value::Array(tools);
     }
     fields
-}
-
-fn with_messages(fields: Map<String, Value>, messages: &[std::borrow::Cow<'_, str>]) -> String {
-    let mut body = Value::Object(fields).to_string();
-    body.pop();
-    body.push_str(",\"messages\":[");
-    body.push_str(&messages.join(","));
-    body.push_str("]}");
-    body
 }

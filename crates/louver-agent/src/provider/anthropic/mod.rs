@@ -8,7 +8,7 @@ mod whole;
 use super::Provider;
 use super::answer::{Answer, StopReason};
 use super::connection::Connection;
-use super::dialect::{Dialect, Gather, Unreadable};
+use super::dialect::Dialect;
 use super::endpoint::Endpoint;
 use super::error::ProviderError;
 use super::request::Request;
@@ -32,14 +32,14 @@ impl AnthropicProvider {
     ///
     /// A connection that cannot be set up.
     pub fn new(connection: Connection, key: ApiKey) -> Result<Self, ProviderError> {
-        Ok(Self { endpoint: Endpoint::new(Box::new(Anthropic), connection, key)? })
+        Ok(Self { endpoint: Endpoint::new(&MESSAGES, connection, key)? })
     }
 }
 
 #[async_trait::async_trait]
 impl Provider for AnthropicProvider {
     fn format(&self) -> Format {
-        Format::Anthropic
+        self.endpoint.format()
     }
 
     async fn send(&self, request: &Request<'_>, cancel: &CancellationToken) -> Result<Answer, ProviderError> {
@@ -47,51 +47,20 @@ impl Provider for AnthropicProvider {
     }
 
     async fn count_tokens(&self, request: &Request<'_>, cancel: &CancellationToken) -> Result<u64, ProviderError> {
-        let counted = self.endpoint.count_tokens(request, cancel).await;
-        counted.unwrap_or_else(|| Err(ProviderError::unsendable("this API does not count tokens".to_owned())))
+        self.endpoint.count_tokens(request, cancel).await
     }
 }
 
-#[derive(Debug)]
-struct Anthropic;
-
-impl Dialect for Anthropic {
-    fn format(&self) -> Format {
-        Format::Anthropic
-    }
-
-    fn path(&self) -> &'static str {
-        "/v1/messages"
-    }
-
-    fn count_path(&self) -> Option<&'static str> {
-        Some("/v1/messages/count_tokens")
-    }
-
-    fn key_header(&self, key: &str) -> (&'static str, String) {
-        ("x-api-key", key.to_owned())
-    }
-
-    fn headers(&self) -> &'static [(&'static str, &'static str)] {
-        &[("anthropic-version", "2023-06-01")]
-    }
-
-    fn body(&self, request: &Request<'_>) -> String {
-        body::body(request)
-    }
-
-    fn count_body(&self, request: &Request<'_>) -> String {
-        body::count_body(request)
-    }
-
-    fn whole(&self, text: &str) -> Result<Answer, Unreadable> {
-        whole::whole(text)
-    }
-
-    fn gather(&self) -> Box<dyn Gather> {
-        Box::new(stream::Stream::default())
-    }
-}
+static MESSAGES: Dialect = Dialect {
+    format: Format::Anthropic,
+    path: "/v1/messages",
+    counting: Some(("/v1/messages/count_tokens", body::count_body)),
+    key_header: ("x-api-key", ""),
+    headers: &[("anthropic-version", "2023-06-01")],
+    body: body::body,
+    whole: whole::whole,
+    gather: || Box::new(stream::Stream::default()),
+};
 
 fn stop_reason(word: &str) -> StopReason {
     match word {

@@ -4,52 +4,43 @@ mod body;
 mod stream;
 mod whole;
 
-use super::answer::{Answer, StopReason};
-use super::dialect::{Dialect, Gather, Unreadable};
+use super::answer::StopReason;
+use super::dialect::Dialect;
 use super::error::{ProviderError, read_error};
-use super::request::Request;
+use crate::usage::Usage;
 use louver::wire::Format;
+use serde::Deserialize;
 use serde_json::Value;
 
 /// Chat Completions.
-#[derive(Debug)]
-pub(super) struct OpenAiChat;
+pub(super) static CHAT: Dialect = Dialect {
+    format: Format::OpenAiChat,
+    path: "/v1/chat/completions",
+    counting: None,
+    key_header: ("authorization", "Bearer "),
+    headers: &[],
+    body: body::body,
+    whole: whole::whole,
+    gather: || Box::new(stream::Stream::default()),
+};
 
-impl Dialect for OpenAiChat {
-    fn format(&self) -> Format {
-        Format::OpenAiChat
-    }
+/// How much of a prompt the cache had, and how much it took, as both of OpenAI's formats say it.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub(super) struct CacheDetails {
+    cached_tokens: Option<u64>,
+    cache_write_tokens: Option<u64>,
+}
 
-    fn path(&self) -> &'static str {
-        "/v1/chat/completions"
-    }
-
-    fn count_path(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn key_header(&self, key: &str) -> (&'static str, String) {
-        ("authorization", format!("Bearer {key}"))
-    }
-
-    fn headers(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
-
-    fn body(&self, request: &Request<'_>) -> String {
-        body::body(request)
-    }
-
-    fn count_body(&self, request: &Request<'_>) -> String {
-        body::body(request)
-    }
-
-    fn whole(&self, text: &str) -> Result<Answer, Unreadable> {
-        whole::whole(text)
-    }
-
-    fn gather(&self) -> Box<dyn Gather> {
-        Box::new(stream::Stream::default())
+impl CacheDetails {
+    /// OpenAI's prompt tokens include the cached ones.
+    pub(super) fn usage(self, prompt_tokens: u64, output_tokens: u64) -> Usage {
+        let (read, written) = (self.cached_tokens.unwrap_or_default(), self.cache_write_tokens.unwrap_or_default());
+        Usage {
+            input_tokens: prompt_tokens.saturating_sub(read + written),
+            output_tokens,
+            cache_read_tokens: read,
+            cache_write_tokens: written,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Answers of the Chat Completions API in one piece.
 
-use super::stop_reason;
+use super::{CacheDetails, stop_reason};
 use crate::provider::answer::Answer;
 use crate::provider::dialect::Unreadable;
 use crate::usage::Usage;
@@ -29,27 +29,12 @@ pub(super) struct RawUsage {
     prompt_tokens: u64,
     #[serde(default)]
     completion_tokens: u64,
-    prompt_tokens_details: Option<Details>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-struct Details {
-    cached_tokens: Option<u64>,
-    cache_write_tokens: Option<u64>,
+    prompt_tokens_details: Option<CacheDetails>,
 }
 
 impl RawUsage {
-    /// OpenAI's prompt tokens include the cached ones.
     pub(super) fn usage(self) -> Usage {
-        let details = self.prompt_tokens_details.unwrap_or_default();
-        let read = details.cached_tokens.unwrap_or_default();
-        let written = details.cache_write_tokens.unwrap_or_default();
-        Usage {
-            input_tokens: self.prompt_tokens.saturating_sub(read + written),
-            output_tokens: self.completion_tokens,
-            cache_read_tokens: read,
-            cache_write_tokens: written,
-        }
+        self.prompt_tokens_details.unwrap_or_default().usage(self.prompt_tokens, self.completion_tokens)
     }
 }
 

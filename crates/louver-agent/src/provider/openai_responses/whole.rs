@@ -2,8 +2,7 @@
 
 use crate::provider::answer::{Answer, StopReason};
 use crate::provider::dialect::Unreadable;
-use crate::provider::openai_chat::failure;
-use crate::usage::Usage;
+use crate::provider::openai_chat::{CacheDetails, failure};
 use louver::wire::Format;
 use serde::Deserialize;
 use serde_json::Value;
@@ -36,13 +35,7 @@ struct RawUsage {
     input_tokens: u64,
     #[serde(default)]
     output_tokens: u64,
-    input_tokens_details: Option<Details>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-struct Details {
-    cached_tokens: Option<u64>,
-    cache_write_tokens: Option<u64>,
+    input_tokens_details: Option<CacheDetails>,
 }
 
 pub(super) fn whole(text: &str) -> Result<Answer, Unreadable> {
@@ -58,14 +51,7 @@ pub(super) fn answer(items: &[String], ending: Ending) -> Result<Answer, Unreada
         return Err(Unreadable::Failed(failure(&error)));
     }
     let usage = ending.usage.unwrap_or_default();
-    let details = usage.input_tokens_details.unwrap_or_default();
-    let (read, written) = (details.cached_tokens.unwrap_or_default(), details.cache_write_tokens.unwrap_or_default());
-    let usage = Usage {
-        input_tokens: usage.input_tokens.saturating_sub(read + written),
-        output_tokens: usage.output_tokens,
-        cache_read_tokens: read,
-        cache_write_tokens: written,
-    };
+    let usage = usage.input_tokens_details.unwrap_or_default().usage(usage.input_tokens, usage.output_tokens);
     let reason = ending.incomplete_details.and_then(|details| details.reason);
     let mut answer = Answer::read(Format::OpenAiResponses, items, StopReason::EndOfTurn, usage)?;
     answer.stop = match (ending.status.as_deref(), reason.as_deref()) {

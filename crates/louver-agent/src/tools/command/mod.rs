@@ -3,10 +3,8 @@
 mod allow_list;
 mod argument_paths;
 mod command_line;
-mod environment;
 mod run_command;
 
 pub use allow_list::{AllowList, AllowListError};
 pub use argument_paths::ArgumentPaths;
-pub use environment::Environment;
 pub use run_command::RunCommand;

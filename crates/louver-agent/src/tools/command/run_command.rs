@@ -11,11 +11,11 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::process::Command;
 use tokio::time::{sleep, timeout};
 
-use super::{AllowList, ArgumentPaths, Environment, command_line};
+use super::{AllowList, ArgumentPaths, command_line};
 use crate::tools::excerpt::Excerpt;
 use crate::tools::process_group::ProcessGroup;
 use crate::tools::refusal::{Refusal, quote};
-use crate::tools::{Limits, Root, Tool, ToolDefinition, ToolOutput, arguments};
+use crate::tools::{Environment, Limits, Root, Tool, ToolDefinition, ToolOutput, arguments};
 
 /// `run_command`: runs a program in the root, without a shell.
 ///

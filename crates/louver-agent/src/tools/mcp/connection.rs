@@ -1,17 +1,16 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use rmcp::model::{CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, Implementation};
-use rmcp::service::{Peer, RoleClient, RunningService, ServiceError};
+use rmcp::model::{CallToolRequestParams, CallToolResponse};
+use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::diagnostics::Diagnostics;
+use super::running::Running;
 use super::{McpError, McpServerConfig, McpTransport, content, http, process};
 use crate::api_key::ApiKey;
-use crate::tools::command::Environment;
+use crate::tools::Environment;
 use crate::tools::excerpt::Excerpt;
-use crate::tools::process_group::ProcessGroup;
 use crate::tools::refusal::Refusal;
 use crate::tools::{Limits, ToolOutput};
 
@@ -26,13 +25,6 @@ pub(super) struct Connection {
     running: Mutex<Option<Running>>,
 }
 
-/// The service, and the process behind it if there is one.
-#[derive(Debug)]
-pub(super) struct Running {
-    pub(super) service: RunningService<RoleClient, ClientConfig>,
-    pub(super) process: Option<(ProcessGroup, Diagnostics)>,
-}
-
 /// What a server was given and must not repeat.
 #[derive(Debug)]
 enum Secrets {
@@ -42,11 +34,6 @@ enum Secrets {
 
 /// How long a server may take over its goodbye.
 const GRACE: Duration = Duration::from_secs(2);
-
-/// Who we say we are.
-pub(super) fn client() -> ClientConfig {
-    ClientConfig::new(ClientCapabilities::default(), Implementation::new("louver", env!("CARGO_PKG_VERSION")))
-}
 
 impl Connection {
     pub(super) async fn open(config: McpServerConfig, limits: &Limits) -> Result<Self, McpError> {

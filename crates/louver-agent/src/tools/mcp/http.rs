@@ -7,9 +7,9 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
 use tokio::time::timeout;
 
-use super::connection::{Running, client};
+use super::running::{Running, client};
 use crate::api_key::ApiKey;
-use crate::provider::is_local;
+use crate::http_client;
 
 /// Makes the acquaintance of a server at an address, or says why not.
 pub(super) async fn open(url: &str, token: Option<&ApiKey>, patience: Duration) -> Result<Running, String> {
@@ -25,12 +25,10 @@ pub(super) async fn open(url: &str, token: Option<&ApiKey>, patience: Duration) 
 }
 
 fn http_client(url: &str, patience: Duration) -> reqwest::Result<reqwest::Client> {
-    // Without one chosen, TLS would not know which cryptography to use; a second choice changes nothing.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     // Nobody else gets to see the token, and a connection that was left with something unread is not used again.
-    let builder = reqwest::Client::builder().connect_timeout(patience).redirect(Policy::none());
+    let builder = http_client::builder().connect_timeout(patience).redirect(Policy::none());
     let builder = builder.pool_max_idle_per_host(0);
-    if is_local(url) { builder.no_proxy().build() } else { builder.build() }
+    if http_client::is_local(url) { builder.no_proxy().build() } else { builder.build() }
 }
 
 fn unready(error: &ClientInitializeError) -> String {

@@ -1,3 +1,4 @@
+use louver::display::shortened;
 use thiserror::Error;
 
 /// An MCP server could not be used.
@@ -14,10 +15,6 @@ const MAX_CHARACTERS: usize = 1_000;
 
 impl McpError {
     pub(super) fn new(server: &str, problem: impl Into<String>) -> Self {
-        let mut problem = problem.into();
-        if let Some((end, _)) = problem.char_indices().nth(MAX_CHARACTERS) {
-            problem.replace_range(end.., "...");
-        }
-        Self { server: server.to_owned(), problem }
+        Self { server: server.to_owned(), problem: shortened(&problem.into(), MAX_CHARACTERS).into_owned() }
     }
 }

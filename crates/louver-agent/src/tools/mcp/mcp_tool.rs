@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use louver::display::truncate;
 use serde_json::{Value, json};
 
 use super::connection::Connection;
@@ -23,7 +24,7 @@ impl McpTool {
     pub(super) fn new(connection: Arc<Connection>, tool: &rmcp::model::Tool) -> Self {
         let name = name(&connection.config().name, &tool.name);
         let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
-        let description = description.chars().take(MAX_DESCRIPTION_CHARACTERS).collect();
+        let description = truncate(description, MAX_DESCRIPTION_CHARACTERS).to_owned();
         let schema = schema(Value::Object(tool.input_schema.as_ref().clone()));
         Self { connection, name: tool.name.to_string(), definition: ToolDefinition { name, description, schema } }
     }
@@ -32,8 +33,8 @@ impl McpTool {
 /// `SERVER__tool`, with anything that a provider would refuse written as `_`.
 fn name(server: &str, tool: &str) -> String {
     let is_allowed = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
-    let tool = tool.chars().map(|character| if is_allowed(character) { character } else { '_' });
-    format!("{server}__{}", tool.collect::<String>()).chars().take(MAX_NAME_BYTES).collect()
+    let name = format!("{server}__{}", tool.replace(|character| !is_allowed(character), "_"));
+    truncate(&name, MAX_NAME_BYTES).to_owned()
 }
 
 /// The schema, or one of any object if it is no schema of an object or a burden on every request.

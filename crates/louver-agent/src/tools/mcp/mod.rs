@@ -10,6 +10,7 @@ mod mcp_server_config;
 mod mcp_tool;
 mod mcp_transport;
 mod process;
+mod running;
 
 pub use mcp_error::McpError;
 pub use mcp_server::McpServer;

@@ -4,9 +4,9 @@ use std::time::Duration;
 use rmcp::service::{ClientInitializeError, serve_client};
 use tokio::time::timeout;
 
-use super::connection::{Running, client};
 use super::diagnostics::Diagnostics;
-use crate::tools::command::Environment;
+use super::running::{Running, client};
+use crate::tools::Environment;
 use crate::tools::process_group::ProcessGroup;
 
 /// Starts a program and makes its acquaintance, or says why not.

@@ -9,43 +9,16 @@ mod rules;
 mod shape;
 mod write;
 
-use super::{Advice, Pairing, Role, Rule, Shape, Wire};
-use crate::json::{Cursor, JsonError};
+use super::Wire;
 
 /// The rules of Anthropic Messages.
-#[derive(Clone, Copy, Debug)]
-pub struct Anthropic;
-
-impl Wire for Anthropic {
-    fn shape(&self, cursor: &mut Cursor<'_>) -> Result<Shape, JsonError> {
-        shape::shape(cursor)
-    }
-
-    fn pairing(&self) -> &'static Pairing {
-        &pairing::PAIRING
-    }
-
-    fn rules(&self) -> &'static [Rule] {
-        &rules::RULES
-    }
-
-    fn advice(&self) -> &'static [Advice] {
-        &rules::ADVICE
-    }
-
-    fn write(&self, role: Role, text: &str) -> String {
-        write::message(role, text)
-    }
-
-    fn write_result(&self, _like: &str, text: &str) -> String {
-        write::result(text)
-    }
-
-    fn write_part(&self, text: &str) -> String {
-        write::part(text)
-    }
-
-    fn bridge(&self, before: Option<&Shape>, after: Option<&Shape>) -> Option<Role> {
-        write::bridge(before, after)
-    }
-}
+pub(super) static WIRE: Wire = Wire {
+    shape: shape::shape,
+    pairing: &pairing::PAIRING,
+    rules: &rules::RULES,
+    advice: &rules::ADVICE,
+    write: write::message,
+    write_result: |_, text| write::result(text),
+    write_part: write::part,
+    bridge: write::bridge,
+};

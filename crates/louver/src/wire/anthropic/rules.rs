@@ -3,9 +3,9 @@
 use super::pairing::unanswered_server_calls;
 use super::write::{begins_with_compaction, may_precede_system};
 use crate::json::Span;
-use crate::wire::draft::{Change, Draft};
 use crate::wire::field::{members, members_of};
 use crate::wire::pairing::{PartPlace, calls_in, direct_parts};
+use crate::wire::repair::{Change, Repair};
 use crate::wire::rule::{
     Advice, Case, Finding, Rule, append, by_message, drop_parts, drop_parts_and_lone_thinking, precede, remove,
 };
@@ -71,7 +71,7 @@ pub(super) static RULES: [Rule; 12] = [
                 spot.message.shape().is_instruction() && !(may_follow && may_follow_system(spot.next))
             })
         },
-        fix: |draft, _| settle_system_entries(draft),
+        fix: |repair, _| settle_system_entries(repair),
     },
     Rule {
         name: "tool-use-without-result",
@@ -106,7 +106,7 @@ pub(super) static RULES: [Rule; 12] = [
         wording: "A maximum of 4 blocks with cache_control may be provided. Found {what}.",
         law: "at most 4 blocks carry a cache mark",
         check: too_many_cache_marks,
-        fix: |draft, _| drop_oldest_cache_marks(draft),
+        fix: |repair, _| drop_oldest_cache_marks(repair),
     },
     Rule {
         name: "no-messages",
@@ -193,9 +193,9 @@ fn may_follow_system(next: Option<&Message>) -> bool {
 }
 
 /// A system entry is settled in view of what became of the one before it.
-fn settle_system_entries(draft: &mut Draft<'_>) {
+fn settle_system_entries(repair: &mut Repair<'_>) {
     let (mut may_follow, mut follows_call) = (false, false);
-    draft.pass(|spot| {
+    repair.pass(|spot| {
         let shape = spot.message.shape();
         if !shape.is_instruction() {
             (may_follow, follows_call) = (may_precede_system(shape), shape.has(PartKind::ToolCall));
@@ -247,8 +247,8 @@ fn first_late_result(message: &Message) -> Option<usize> {
 }
 
 /// Results move to the front; everything keeps its order otherwise, and the text between blocks stays.
-fn results_first(draft: &mut Draft<'_>, _found: &[Finding]) {
-    draft.pass(|spot| {
+fn results_first(repair: &mut Repair<'_>, _found: &[Finding]) {
+    repair.pass(|spot| {
         if first_late_result(spot.message).is_none() {
             return Change::Keep;
         }
@@ -278,11 +278,11 @@ fn too_many_cache_marks(case: &Case<'_>) -> Vec<Finding> {
 
 /// Marks on tools, system and compactions are not ours to drop; the newest of the messages' marks are the ones that save
 /// most.
-fn drop_oldest_cache_marks(draft: &mut Draft<'_>) {
-    let history = draft.history();
+fn drop_oldest_cache_marks(repair: &mut Repair<'_>) {
+    let history = repair.history();
     let inner: u64 = history.messages.iter().map(|message| u64::from(message.shape().cache_marks)).sum();
     let mut excess = (u64::from(history.outer_cache_marks) + inner).saturating_sub(MAX_CACHE_MARKS);
-    draft.pass(|spot| {
+    repair.pass(|spot| {
         let (raw, shape) = (spot.message.raw(), spot.message.shape());
         if excess == 0 || shape.cache_marks == 0 {
             return Change::Keep;

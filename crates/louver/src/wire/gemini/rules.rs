@@ -1,8 +1,8 @@
 //! What `generateContent` refuses, in its own words.
 
 use super::pairing::{has_wrong_count, is_call_turn, without_partner};
-use crate::wire::draft::Spot;
 use crate::wire::pairing::{calls_in, direct_parts, results_in};
+use crate::wire::repair::Spot;
 use crate::wire::rule::{
     Finding, Rule, append, drop_found_and_lone_thinking, drop_parts_and_lone_thinking, precede, remove,
 };
@@ -59,7 +59,7 @@ pub(super) static RULES: [Rule; 8] = [
                   parts of the function call turn.",
         law: "a call turn is answered by as many responses",
         check: |case| case.messages_where(|spot| has_wrong_count(spot.message, spot.next)),
-        fix: |draft, _| drop_found_and_lone_thinking(draft, unpaired),
+        fix: |repair, _| drop_found_and_lone_thinking(repair, unpaired),
     },
     Rule {
         name: "call-out-of-place",

@@ -1,7 +1,7 @@
 //! What Chat Completions refuses, in its own words.
 
-use crate::wire::draft::{Change, Draft};
 use crate::wire::field::members_of;
+use crate::wire::repair::{Change, Repair};
 use crate::wire::rule::{Case, Finding, Rule, by_message, parts_found, remove};
 use crate::wire::{Message, Part, PartKind, Splice};
 
@@ -32,7 +32,7 @@ pub(super) static RULES: [Rule; 3] = [
         law: "a request needs at least one message",
         check: |case| Vec::from_iter(case.history.messages.is_empty().then(Finding::default)),
         // Something has to be asked.
-        fix: |draft, _| draft.append("Continue."),
+        fix: |repair, _| repair.append("Continue."),
     },
 ];
 
@@ -68,8 +68,8 @@ fn listed_calls(message: &Message) -> impl Iterator<Item = &Part> {
     calls.filter(move |part| list.start <= part.span.start && part.span.end <= list.end)
 }
 
-fn drop_calls(draft: &mut Draft<'_>, found: &[Finding]) {
-    draft.pass(|spot| match parts_found(found, spot.index) {
+fn drop_calls(repair: &mut Repair<'_>, found: &[Finding]) {
+    repair.pass(|spot| match parts_found(found, spot.index) {
         parts if parts.is_empty() => Change::Keep,
         parts => without_calls(spot.message, &parts),
     });

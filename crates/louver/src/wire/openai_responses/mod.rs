@@ -16,40 +16,17 @@ mod rules;
 mod shape;
 mod write;
 
-use super::{Pairing, Role, Rule, Shape, Wire};
-use crate::json::{Cursor, JsonError};
+use super::Wire;
 
 /// The rules of OpenAI Responses.
-#[derive(Clone, Copy, Debug)]
-pub struct OpenAiResponses;
-
-impl Wire for OpenAiResponses {
-    fn shape(&self, cursor: &mut Cursor<'_>) -> Result<Shape, JsonError> {
-        shape::shape(cursor)
-    }
-
-    fn pairing(&self) -> &'static Pairing {
-        &pairing::PAIRING
-    }
-
-    fn rules(&self) -> &'static [Rule] {
-        &rules::RULES
-    }
-
-    fn write(&self, role: Role, text: &str) -> String {
-        write::message(role, text)
-    }
-
-    fn write_result(&self, like: &str, text: &str) -> String {
-        write::result(like, text)
-    }
-
-    fn write_part(&self, text: &str) -> String {
-        write::part(text)
-    }
-
-    /// Any two items may stand together, and any may be the first or the last.
-    fn bridge(&self, _before: Option<&Shape>, _after: Option<&Shape>) -> Option<Role> {
-        None
-    }
-}
+pub(super) static WIRE: Wire = Wire {
+    shape: shape::shape,
+    pairing: &pairing::PAIRING,
+    rules: &rules::RULES,
+    advice: &[],
+    write: write::message,
+    write_result: write::result,
+    write_part: write::part,
+    // Any two items may stand together, and any may be the first or the last.
+    bridge: |_, _| None,
+};

@@ -21,7 +21,7 @@ pub struct ConversationMetrics {
 }
 
 impl ConversationMetrics {
-    pub(super) fn new(metrics: Metrics, message_count: usize) -> Self {
+    pub(crate) fn new(metrics: Metrics, message_count: usize) -> Self {
         Self {
             total_messages: metrics.total_messages,
             preserved_messages: metrics.preserved_messages,

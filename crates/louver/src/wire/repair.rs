@@ -1,4 +1,4 @@
-//! A history on its way to being legal: changes are made to a copy and told in terms of the original.
+//! A history under repair: changes are made to a copy and told in terms of the original.
 
 use super::{Fix, History, Message, Part, PartKind, Role, Splice, Wire};
 use std::borrow::Cow;
@@ -42,8 +42,8 @@ pub(super) fn spots<'m>(messages: &[&'m Message]) -> impl Iterator<Item = Spot<'
 
 /// A history that fixes change, with the reasons for every change.
 #[derive(Debug)]
-pub(super) struct Draft<'a> {
-    wire: &'static dyn Wire,
+pub(super) struct Repair<'a> {
+    wire: &'static Wire,
     /// What is around the messages.
     around: History<'a>,
     entries: Vec<Entry<'a>>,
@@ -63,9 +63,9 @@ struct Entry<'a> {
     reasons: Vec<&'static str>,
 }
 
-impl<'a> Draft<'a> {
+impl<'a> Repair<'a> {
     /// A copy of a history.
-    pub(super) fn of(wire: &'static dyn Wire, history: &History<'a>) -> Self {
+    pub(super) fn of(wire: &'static Wire, history: &History<'a>) -> Self {
         let entry = |(index, message): (usize, &&'a Message)| Entry {
             origin: Some(index),
             message: Cow::Borrowed(*message),
