@@ -3,7 +3,9 @@
 use super::{Record, Window};
 use crate::Error;
 use crate::budget::Budget;
-use crate::catalog::{Catalog, Found, Model, ThinkingBinding};
+#[cfg(feature = "catalog")]
+use crate::catalog::Catalog;
+use crate::catalog::{Found, Model, ThinkingBinding};
 use crate::count::count_overhead;
 use crate::economy::Economy;
 use crate::policy::PolicyKind;
@@ -177,7 +179,7 @@ impl Builder {
     ///
     /// As [`build`](Self::build), and a record that cannot be read.
     pub fn open(self, records: impl IntoIterator<Item = Record>) -> Result<Window, Error> {
-        let found = Catalog::builtin().find(&self.model);
+        let found = known_model(&self.model);
         let frame = self.frame.transpose().map_err(|error| Error::Frame(error.to_string()))?;
         let frame = frame.map(|text| frame_of(self.format, &text)).transpose()?;
         let model = found.as_ref().map(|found| &*found.model);
@@ -197,6 +199,17 @@ impl Builder {
         window.model_warning = model_warning(&self.model, found.as_ref());
         Ok(window)
     }
+}
+
+/// What the built-in catalogue knows of a model; nothing where there is none.
+#[cfg(feature = "catalog")]
+fn known_model(name: &str) -> Option<Found<'static>> {
+    Catalog::builtin().find(name)
+}
+
+#[cfg(not(feature = "catalog"))]
+fn known_model(_name: &str) -> Option<Found<'static>> {
+    None
 }
 
 /// A frame has no history of its own, or an empty one.
