@@ -52,7 +52,8 @@ pub use policy::PolicyKind;
 pub use window::{Fit, Window};
 pub use wire::{Format, Message};
 
-/// Runs the README's example as a test.
+/// Runs the READMEs' examples as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct ReadmeDoctests;
