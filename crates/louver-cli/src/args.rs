@@ -462,13 +462,13 @@ fn provider_parser() -> impl TypedValueParser<Value = ProviderKind> {
 }
 
 fn counter_parser() -> impl TypedValueParser<Value = CounterChoice> {
-    let about = |choice| match choice {
+    let about = |choice: &CounterChoice| match choice {
         CounterChoice::Chars4 => "four characters a token",
         CounterChoice::O200k => "exact for GPT-4o and later",
         CounterChoice::Cl100k => "exact for GPT-4 and GPT-3.5",
-        CounterChoice::Auto => "what the catalogue says about the model",
+        _ => "what the catalogue says about the model",
     };
-    let values = CounterChoice::ALL.map(|choice| PossibleValue::new(choice.to_string()).help(about(choice)));
+    let values = CounterChoice::ALL.iter().map(|choice| PossibleValue::new(choice.to_string()).help(about(choice)));
     PossibleValuesParser::new(values).try_map(|name| name.parse::<CounterChoice>())
 }
 

@@ -25,11 +25,13 @@ impl Economy {
     /// A model's own.
     ///
     /// ```
+    /// # #[cfg(feature = "catalog")] {
     /// use louver::catalog::Catalog;
     /// use louver::economy::Economy;
     ///
     /// let model = Catalog::builtin().find("claude-haiku-5-5").expect("a known model").model;
     /// assert_eq!(Economy::of_model(&model).price_steps, [100_000]);
+    /// # }
     /// ```
     #[must_use]
     pub fn of_model(model: &Model) -> Self {

@@ -1,7 +1,9 @@
 //! The counter for a model.
 
 use super::model::Model;
-use crate::tokens::{Bpe, Chars4, Counter, CounterChoice, Encoding, Estimate, ImageFormula, Tokenizer};
+#[cfg(feature = "exact-counts")]
+use crate::tokens::{Bpe, Encoding};
+use crate::tokens::{Chars4, Counter, CounterChoice, Estimate, ImageFormula, Tokenizer};
 use std::sync::Arc;
 
 impl CounterChoice {
@@ -12,6 +14,7 @@ impl CounterChoice {
     /// of their data.
     ///
     /// ```
+    /// # #[cfg(all(feature = "catalog", feature = "exact-counts"))] {
     /// use louver::catalog::Catalog;
     /// use louver::tokens::CounterChoice;
     ///
@@ -20,23 +23,31 @@ impl CounterChoice {
     /// assert_eq!(counter.name(), "claude-4.7 (estimate)");
     /// assert_eq!(CounterChoice::Auto.resolve(None).name(), "chars4");
     /// assert_eq!(CounterChoice::Cl100k.resolve(Some(&found.model)).name(), "cl100k");
+    /// # }
     /// ```
     #[must_use]
     pub fn resolve(self, model: Option<&Model>) -> Arc<dyn Counter> {
         match (self, model) {
             (Self::Chars4, _) | (Self::Auto, None) => Arc::new(Chars4),
-            (Self::O200k, _) => Arc::new(Bpe::new(Encoding::O200k, ImageFormula::DataLength)),
-            (Self::Cl100k, _) => Arc::new(Bpe::new(Encoding::Cl100k, ImageFormula::DataLength)),
-            (Self::Auto, Some(model)) => for_model(model),
+            #[cfg(feature = "exact-counts")]
+            (Self::O200k, _) => counter(Tokenizer::O200k, ImageFormula::DataLength),
+            #[cfg(feature = "exact-counts")]
+            (Self::Cl100k, _) => counter(Tokenizer::Cl100k, ImageFormula::DataLength),
+            (Self::Auto, Some(model)) => counter(model.traits.tokenizer, model.traits.image),
         }
     }
 }
 
-fn for_model(model: &Model) -> Arc<dyn Counter> {
-    let image = model.traits.image;
-    match model.traits.tokenizer {
+fn counter(tokenizer: Tokenizer, image: ImageFormula) -> Arc<dyn Counter> {
+    match tokenizer {
+        #[cfg(feature = "exact-counts")]
         Tokenizer::O200k => Arc::new(Bpe::new(Encoding::O200k, image)),
+        #[cfg(feature = "exact-counts")]
         Tokenizer::Cl100k => Arc::new(Bpe::new(Encoding::Cl100k, image)),
+        #[cfg(not(feature = "exact-counts"))]
+        Tokenizer::O200k => Arc::new(Estimate::o200k(image)),
+        #[cfg(not(feature = "exact-counts"))]
+        Tokenizer::Cl100k => Arc::new(Estimate::cl100k(image)),
         Tokenizer::Claude3 => Arc::new(Estimate::claude_3(image)),
         Tokenizer::Claude47 => Arc::new(Estimate::claude_4_7(image)),
         Tokenizer::Gemini => Arc::new(Estimate::gemini(image)),
@@ -46,6 +57,8 @@ fn for_model(model: &Model) -> Arc<dyn Counter> {
 
 #[cfg(test)]
 mod tests {
+    #![cfg(all(feature = "catalog", feature = "exact-counts"))]
+
     use super::*;
     use crate::catalog::Catalog;
     use crate::tokens::Image;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+#[cfg(feature = "catalog")]
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Deserializer, de};
@@ -49,6 +50,7 @@ pub enum CatalogError {
 
 impl Catalog {
     /// The catalogue that is compiled in; parsed on first use.
+    #[cfg(feature = "catalog")]
     #[must_use]
     pub fn builtin() -> &'static Self {
         static BUILTIN: OnceLock<Catalog> = OnceLock::new();
@@ -88,6 +90,7 @@ impl Catalog {
     /// warning. `None` when no family fits. Case does not matter.
     ///
     /// ```
+    /// # #[cfg(feature = "catalog")] {
     /// use louver::catalog::Catalog;
     ///
     /// let catalog = Catalog::builtin();
@@ -100,6 +103,7 @@ impl Catalog {
     ///     "model `claude-sonnet-4-0` is not in the catalogue: `claude-sonnet-5-5` of its family stands in"
     /// );
     /// assert!(catalog.find("llama-4").is_none());
+    /// # }
     /// ```
     #[must_use]
     pub fn find(&self, name: &str) -> Option<Found<'_>> {

@@ -1,3 +1,5 @@
+#![cfg(feature = "catalog")]
+
 use super::*;
 use crate::catalog::{CacheKind, Prices, ThinkingBinding};
 use crate::tokens::{ImageFormula, Tokenizer};

@@ -5,6 +5,7 @@
 //! parsed once, on first use.
 //!
 //! ```
+//! # #[cfg(feature = "catalog")] {
 //! use louver::catalog::Catalog;
 //!
 //! let found = Catalog::builtin().find("gemini-2.5-pro").expect("a known model");
@@ -13,6 +14,7 @@
 //! let long = found.model.prices_at(200_001);
 //! assert_eq!(short.input.usd_per_million(), 1.25);
 //! assert_eq!(long.input.usd_per_million(), 2.5);
+//! # }
 //! ```
 
 mod counting;

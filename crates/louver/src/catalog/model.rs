@@ -32,11 +32,13 @@ impl Model {
     /// A tier applies to the whole request once its input is above the tier's size.
     ///
     /// ```
+    /// # #[cfg(feature = "catalog")] {
     /// use louver::catalog::Catalog;
     ///
     /// let model = Catalog::builtin().find("claude-haiku-5-5").expect("a known model").model;
     /// assert_eq!(model.prices_at(100_000).input.usd_per_million(), 0.1);
     /// assert_eq!(model.prices_at(100_001).input.usd_per_million(), 0.5);
+    /// # }
     /// ```
     #[must_use]
     pub fn prices_at(&self, input_tokens: u64) -> &Prices {

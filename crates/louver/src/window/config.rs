@@ -3,7 +3,9 @@
 use super::{Record, Window};
 use crate::Error;
 use crate::budget::{ANTHROPIC_DEFAULT_MAX_TOKENS, Budget, NothingLeft};
-use crate::catalog::{Catalog, Found, Model, ThinkingBinding};
+#[cfg(feature = "catalog")]
+use crate::catalog::Catalog;
+use crate::catalog::{Found, Model, ThinkingBinding};
 use crate::count::count_overhead;
 use crate::economy::Economy;
 use crate::policy::PolicyKind;
@@ -241,7 +243,7 @@ impl Builder {
     pub fn assemble(self) -> Assembled {
         let found = match (self.known, &self.model) {
             (Some(known), _) => Some(Found { model: Cow::Owned(known), warning: None }),
-            (None, name) => name.as_deref().and_then(|name| Catalog::builtin().find(name)),
+            (None, name) => name.as_deref().and_then(known_model),
         };
         let model_warning = match (&found, &self.model, self.counter) {
             (Some(found), _, _) => found.warning.clone(),
@@ -261,6 +263,17 @@ impl Builder {
         config.budget = budget.and_then(Result::ok);
         Assembled { config, model, context_window, budget, model_warning }
     }
+}
+
+/// What the built-in catalogue knows of a model; nothing where there is none.
+#[cfg(feature = "catalog")]
+fn known_model(name: &str) -> Option<Found<'static>> {
+    Catalog::builtin().find(name)
+}
+
+#[cfg(not(feature = "catalog"))]
+fn known_model(_name: &str) -> Option<Found<'static>> {
+    None
 }
 
 /// A frame has no history of its own, or an empty one.

@@ -1,0 +1,1 @@
+../../louver-agent/examples/mcp_server.rs
