@@ -8,6 +8,7 @@
 //! One job is open at a time, and it stays open until it is answered, however often the window is cut meanwhile: a model
 //! that takes many turns for a summary still gets it in. Whoever took a job and cannot finish it says so with an error.
 
+use crate::catalog::Cost;
 use crate::display::shortened;
 use crate::unsummarized::Unsummarized;
 use crate::wire::{Message, Part, PartKind};
@@ -59,6 +60,9 @@ pub struct Summary {
     pub input_tokens: u64,
     /// Tokens the call wrote.
     pub output_tokens: u64,
+    /// What the call cost, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
 }
 
 /// What became of an answer.
@@ -74,7 +78,7 @@ pub enum Outcome {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Condenser {
     custom_prompt: Option<String>,
-    summary: Option<String>,
+    summary: Option<Summary>,
     /// What has left and neither a summary nor the open job covers.
     waiting: Unsummarized,
     open: Option<CondenseJob>,
@@ -88,8 +92,8 @@ impl Condenser {
         Self { custom_prompt, ..Self::default() }
     }
 
-    pub(crate) fn summary(&self) -> Option<&str> {
-        self.summary.as_deref()
+    pub(crate) fn summary(&self) -> Option<&Summary> {
+        self.summary.as_ref()
     }
 
     pub(crate) fn may_ask(&self, log_len: usize) -> bool {
@@ -166,7 +170,7 @@ impl Condenser {
     }
 
     /// Closes the job: what it covers is in this summary.
-    pub(crate) fn succeed(&mut self, summary: String) {
+    pub(crate) fn succeed(&mut self, summary: Summary) {
         self.open = None;
         self.summary = Some(summary);
     }
@@ -182,7 +186,7 @@ impl Condenser {
     fn prompt(&self, lines: Vec<Line>, max_chars: usize) -> String {
         let instruction = self.custom_prompt.as_deref().unwrap_or(SUMMARY_PROMPT);
         let room = max_chars.saturating_sub(instruction.len());
-        let earlier = self.summary.iter().map(|summary| Line::words(format!("[summary]: {summary}")));
+        let earlier = self.summary.iter().map(|summary| Line::words(format!("[summary]: {}", summary.text)));
         let earlier = bounded(earlier.collect(), room / 2);
         let taken: usize = earlier.iter().map(|line| line.text.len() + 1).sum();
         let lines = bounded(lines, room.saturating_sub(taken));

@@ -231,7 +231,7 @@ impl Window {
                 return Fit { outcome: Some(Outcome::Rejected(reason)), ..unchanged };
             }
         };
-        let decisions = self.put_summary(&covers, message, summary.text);
+        let decisions = self.put_summary(&covers, message, summary);
         let fit = Fit {
             tokens_after: self.tokens(),
             evicted: joined(&decisions.iter().flat_map(|decision| decision.evicted.clone()).collect::<Vec<_>>()),
@@ -251,13 +251,13 @@ impl Window {
     }
 
     /// Puts a summary behind the head, in place of what it covers; then the policy makes good what its bound demands.
-    fn put_summary(&mut self, covers: &[Range<usize>], message: Message, text: String) -> Vec<Decision> {
+    fn put_summary(&mut self, covers: &[Range<usize>], message: Message, summary: Summary) -> Vec<Decision> {
         let in_view: Vec<_> = covers.iter().filter(|range| !self.entries[range.start].is_evicted).cloned().collect();
         let accounts = Accounts { ledger: LedgerChange::Keep, summary: SummaryChange::Put(message) };
         let mut decision = self.result(&in_view, &[], self.head_end, accounts);
         self.add_unrecorded(&mut decision);
         self.apply(&decision);
-        self.condenser.succeed(text);
+        self.condenser.succeed(summary);
         let mut decisions = vec![decision];
         // Where even that is not enough, the next fit says so.
         if self.is_over()
@@ -317,7 +317,7 @@ impl Window {
         match (decisions, answer) {
             ([placed, rest @ ..], Ok(summary)) => {
                 self.apply(placed);
-                self.condenser.succeed(summary.text.clone());
+                self.condenser.succeed(summary.clone());
                 for settled in rest {
                     self.memory = self.remembered(Occasion::Settling, settled);
                     self.apply(settled);

@@ -567,7 +567,7 @@ impl Window {
 
     /// The summary that stands in the view, if there is one.
     #[must_use]
-    pub fn summary(&self) -> Option<&str> {
+    pub fn summary(&self) -> Option<&Summary> {
         let has_summary = self.synthetics.iter().any(|ours| ours.kind == SyntheticKind::Summary);
         self.condenser.summary().filter(|_| has_summary)
     }
