@@ -80,10 +80,12 @@ fn by_sandbox(config: &WindowConfig, messages: &[(Option<usize>, &Message)]) -> 
     if config.thinking == ThinkingBinding::OpenTurn {
         body["thinking"] = json!({ "type": "enabled" });
     }
-    let index = |path: &str| path.split('.').nth(1).and_then(|segment| segment.parse::<usize>().ok());
-    let origin = |path: &str| index(path).and_then(|index| messages.get(index)).and_then(|(origin, _)| *origin);
-    let found = louver_sandbox::judge(format, &body).into_iter();
-    found.map(|violation| (violation.rule.to_string(), origin(&violation.path))).collect()
+    // Where a tool id repeats, the two may blame different messages for the same missing answer: so they are numbered.
+    let mut found: Vec<String> =
+        louver_sandbox::judge(format, &body).into_iter().map(|it| it.rule.to_string()).collect();
+    found.sort_unstable();
+    let same = found.chunk_by(|a, b| a == b);
+    same.flat_map(|same| same.iter().enumerate().map(|(number, rule)| (format!("{rule} {number}"), None))).collect()
 }
 
 /// What the command line says.
