@@ -146,8 +146,9 @@ impl SummaryCall {
             Ok(Ok(answer)) => {
                 let usage = answer.usage;
                 let (input_tokens, output_tokens) = (usage.prompt_tokens(), usage.output_tokens);
-                let summary = Summary { text: answer.text, input_tokens, output_tokens };
-                Attempt { answer: Some(Ok(summary)), usage, cost: cost(&self.model, usage) }
+                let cost = cost(&self.model, usage);
+                let summary = Summary { text: answer.text, input_tokens, output_tokens, cost: Some(cost.usd()) };
+                Attempt { answer: Some(Ok(summary)), usage, cost }
             }
         }
     }

@@ -8,7 +8,6 @@ use crate::provider::{Category, Provider};
 use crate::run_summary::{RunOutcome, RunSummary};
 use crate::tool_loop::execute;
 use crate::tools::{Signal, ToolSet};
-use crate::window_options::WindowError;
 use louver::catalog::Cost;
 use louver::window::WindowConfig;
 use std::path::{Path, PathBuf};
@@ -72,7 +71,7 @@ pub enum RunError {
     State(#[from] StateError),
     /// The window.
     #[error(transparent)]
-    Window(#[from] WindowError),
+    Window(#[from] louver::Error),
 }
 
 /// Runs tasks.
@@ -112,7 +111,7 @@ impl Executor {
     ///
     /// A window that cannot be made, or a state file that cannot be written. Everything after that is in the summary.
     pub async fn run(&self, task: &str) -> Result<RunSummary, RunError> {
-        let mut conversation = Conversation::new(self.window_config()?).map_err(WindowError::from)?;
+        let mut conversation = Conversation::new(self.window_config()?)?;
         if let Some(path) = &self.config.state_file {
             conversation.record_to(StateFile::create(
                 path,
@@ -134,14 +133,14 @@ impl Executor {
         let iteration = recorded.iteration.max(1);
         let prompt = next_prompt(&recorded);
         let completion = recorded.completion.clone();
-        let conversation = Conversation::resume(self.window_config()?, file, recorded).map_err(WindowError::from)?;
+        let conversation = Conversation::resume(self.window_config()?, file, recorded)?;
         if let Some(signal) = completion {
             return Ok(finished(signal, iteration, &conversation));
         }
         Ok(self.iterate(conversation, prompt, iteration).await)
     }
 
-    fn window_config(&self) -> Result<WindowConfig, WindowError> {
+    fn window_config(&self) -> Result<WindowConfig, louver::Error> {
         let options = &self.config.options;
         let (system, tools) = (options.system_prompt.as_deref(), self.tools.definitions());
         options.window.config(self.provider.format(), &options.model, options.max_tokens, system, &tools)

@@ -75,7 +75,7 @@ pub use observer::{Observer, RunEvent};
 pub use run_summary::{RunOutcome, RunSummary};
 pub use tool_loop::execute;
 pub use usage::Usage;
-pub use window_options::{WindowError, WindowOptions};
+pub use window_options::WindowOptions;
 
 /// What [`ExecuteOptions::cancel`] is made of.
 pub use tokio_util::sync::CancellationToken;

@@ -4,7 +4,7 @@ use crate::overhead::count_overhead;
 use crate::tools::ToolDefinition;
 use louver::budget::Budget;
 use louver::catalog::Catalog;
-use louver::policy::{MessagesConfig, PolicyKind, SettingsError};
+use louver::policy::{MessagesConfig, PolicyKind};
 use louver::tokens::CounterChoice;
 use louver::window::WindowConfig;
 use louver::wire::Format;
@@ -33,17 +33,6 @@ impl Default for WindowOptions {
     }
 }
 
-/// A window that cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WindowError {
-    /// Settings the policy cannot work with.
-    #[error(transparent)]
-    Settings(#[from] SettingsError),
-    /// A reply reserve that leaves no room.
-    #[error(transparent)]
-    Budget(#[from] louver::budget::NothingLeft),
-}
-
 impl WindowOptions {
     /// The cap on messages, if the policy looks at one and it is not switched off.
     #[must_use]
@@ -70,7 +59,7 @@ impl WindowOptions {
         max_tokens: u64,
         system: Option<&str>,
         tools: &[ToolDefinition],
-    ) -> Result<WindowConfig, WindowError> {
+    ) -> Result<WindowConfig, louver::Error> {
         let found = Catalog::builtin().find(model);
         let model = found.as_ref().map(|found| &*found.model);
         let mut config = WindowConfig::new(format, self.policy.clone()).with_model(model, self.counter);
