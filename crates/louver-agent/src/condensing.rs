@@ -146,7 +146,7 @@ impl SummaryCall {
                 let usage = answer.usage;
                 let (input_tokens, output_tokens) = (usage.prompt_tokens(), usage.output_tokens);
                 let cost = cost(&self.model, usage);
-                let summary = Summary { text: answer.text, input_tokens, output_tokens, cost: Some(cost) };
+                let summary = Summary { text: answer.text, input_tokens, output_tokens, cost: Some(cost.usd()) };
                 Attempt { answer: Some(Ok(summary)), usage, cost }
             }
         }

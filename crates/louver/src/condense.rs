@@ -8,7 +8,6 @@
 //! One job is open at a time, and it stays open until it is answered, however often the window is cut meanwhile: a model
 //! that takes many turns for a summary still gets it in. Whoever took a job and cannot finish it says so with an error.
 
-use crate::catalog::Cost;
 use crate::display::shortened;
 use crate::unsummarized::Unsummarized;
 use crate::wire::{Message, Part, PartKind};
@@ -52,7 +51,7 @@ pub struct CondenseJob {
 }
 
 /// What a model answered.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Summary {
     /// The text.
     pub text: String,
@@ -60,9 +59,9 @@ pub struct Summary {
     pub input_tokens: u64,
     /// Tokens the call wrote.
     pub output_tokens: u64,
-    /// What the call cost, where that is known.
+    /// What the call cost, in USD, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<Cost>,
+    pub cost: Option<f64>,
 }
 
 /// What became of an answer.
@@ -135,7 +134,7 @@ impl Condenser {
         let mut covers = self.waiting.take();
         covers.extend(in_view);
         covers.sort_by_key(|range| range.start);
-        self.open_job(self.next_id + 1, covers, allowed_tokens, message);
+        self.open_job(self.next_id.wrapping_add(1), covers, allowed_tokens, message);
         self.open.clone()
     }
 

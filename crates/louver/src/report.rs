@@ -1,6 +1,5 @@
 //! One JSON object per decision.
 
-use crate::catalog::Cost;
 use crate::plan::{Bound, Trigger};
 use crate::window::{Fit, Metrics, Origin, Window};
 use crate::wire::Format;
@@ -32,7 +31,7 @@ pub struct Report {
     pub new_context_tokens: u64,
     /// The summary in the view.
     pub summary: Option<String>,
-    /// What the summary in the view cost, in USD, as its summariser says.
+    /// What the summary cost, in USD, as far as the caller has said.
     pub cost: Option<f64>,
     /// What went wrong with condensing.
     pub error: Option<String>,
@@ -96,8 +95,8 @@ impl Report {
             edited: origins.iter().filter(|origin| is_edited(origin)).filter_map(|origin| origin.index()).collect(),
             prev_context_tokens: fit.tokens_before,
             new_context_tokens: fit.tokens_after,
-            summary: window.summary().map(|summary| summary.text.clone()),
-            cost: window.summary().and_then(|summary| summary.cost).map(Cost::usd),
+            summary: window.summary().map(str::to_owned),
+            cost: window.summary_in_view().and_then(|summary| summary.cost),
             error: fit.error.as_ref().map(ToString::to_string),
             warnings: fit.warnings.iter().map(ToString::to_string).collect(),
         }

@@ -77,7 +77,7 @@ impl Price {
 /// assert_eq!(total, price.of(10));
 /// assert_eq!(total.picodollars(), 1_000_000);
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cost(u128);
 
 impl Cost {
