@@ -1,7 +1,7 @@
 //! What a window can be rebuilt or restored from.
 
 use super::{Decision, Fit, Usage, Window, WindowConfig};
-use crate::Error;
+use crate::error::{Error, RecordError};
 use crate::budget::Budget;
 use crate::condense::Summary;
 use crate::plan::Overflow;
@@ -120,7 +120,7 @@ impl Log {
         for record in records {
             match record {
                 Record::Louver { format: written, .. } if written != format => {
-                    return Err(Error::Record(format!("it is of format {written}, not {format}")));
+                    return Err(RecordError::OtherFormat { recorded: written, expected: format }.into());
                 }
                 Record::Louver { .. } => {}
                 Record::Message(raw) => log.messages.push(Arc::new(Message::parse(format, &raw)?)),
