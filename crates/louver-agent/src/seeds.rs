@@ -2,7 +2,7 @@
 
 use louver::budget::Budget;
 use louver::condense::{CondenseJob, Outcome, Summary};
-use louver::plan::{CondenseError, Overflow};
+use louver::plan::{CondenseError, Overflow, Warning};
 use louver::policy::{MessagesConfig, PolicyKind, SettingsError, TokensConfig};
 use louver::seeds::{Trimmed, truncate_conversation_if_needed as decide};
 use louver::tokens::Counter;
@@ -65,11 +65,11 @@ pub async fn trim_with_summary(
     let config = WindowConfig::new(format, PolicyKind::Messages(config));
     let (mut window, fit) = Window::rebuild(config, Log::decided_once(messages.to_vec()))?;
     let fit = fit.unwrap_or_default();
-    let mut warnings: Vec<String> = fit.warnings.iter().map(ToString::to_string).collect();
+    let mut warnings = fit.warnings;
     if let Some(job) = fit.job {
         let answer = call(job.prompt).await.map(|text| Summary { text, ..Summary::default() });
         if let Some(Outcome::Rejected(reason)) = window.answer(job.id, answer).outcome {
-            warnings.push(format!("condensing failed, messages are left out without a summary: {reason}"));
+            warnings.push(Warning::NotCondensed(reason));
         }
     }
     Ok(Trimmed {

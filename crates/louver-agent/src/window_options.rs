@@ -4,7 +4,7 @@ use crate::overhead::count_overhead;
 use crate::tools::ToolDefinition;
 use louver::Error;
 use louver::budget::Budget;
-use louver::catalog::Catalog;
+use louver::catalog::{Catalog, ModelWarning};
 use louver::policy::PolicyKind;
 use louver::tokens::CounterChoice;
 use louver::window::{Builder, WindowConfig};
@@ -73,7 +73,7 @@ impl WindowOptions {
     }
 
     /// What the catalogue does not know of a model.
-    pub(crate) fn model_warning(&self, format: Format, model: &str) -> Option<String> {
+    pub(crate) fn model_warning(&self, format: Format, model: &str) -> Option<ModelWarning> {
         self.builder(format, model).assemble().model_warning
     }
 

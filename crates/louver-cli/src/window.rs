@@ -4,7 +4,7 @@ use crate::args::WindowFlags;
 use crate::config::Config;
 use anyhow::{anyhow, bail};
 use louver::budget::{Budget, NothingLeft};
-use louver::catalog::Model;
+use louver::catalog::{Model, ModelWarning};
 use louver::policy::{MessagesConfig, PolicyKind, Row};
 use louver::trim::TrimOptions;
 use louver::window::{Assembled, Builder, WindowConfig};
@@ -32,7 +32,7 @@ pub(crate) struct Window {
     /// What the provider reported for all but the last message.
     total_tokens: Option<u64>,
     /// What the catalogue did not know.
-    pub(crate) warning: Option<String>,
+    pub(crate) warning: Option<ModelWarning>,
     /// Flags and keys that were given although the policy does not look at them.
     pub(crate) idle: Vec<&'static str>,
 }

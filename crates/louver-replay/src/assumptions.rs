@@ -100,7 +100,7 @@ fn find_model(
 }
 
 fn accept(found: Found<'_>, warnings: &mut Vec<String>) -> Model {
-    warnings.extend(found.warning);
+    warnings.extend(found.warning.map(|warning| warning.to_string()));
     found.model.into_owned()
 }
 

@@ -9,6 +9,7 @@
 //! that takes many turns for a summary still gets it in. Whoever took a job and cannot finish it says so with an error.
 
 use crate::display::shortened;
+use crate::json::JsonError;
 use crate::unsummarized::Unsummarized;
 use crate::wire::{Message, Part, PartKind};
 use std::collections::VecDeque;
@@ -66,11 +67,38 @@ pub struct Summary {
 
 /// What became of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// It stands in the view.
     Accepted,
     /// It does not, and why. What it should have covered is carried forward.
-    Rejected(String),
+    Rejected(Rejection),
+}
+
+/// Why a summary does not stand in the view.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Rejection {
+    /// There was none; in the words of whoever asked the model.
+    #[error("{0}")]
+    Failed(String),
+    /// It answers a job that nobody waits for.
+    #[error("no such job is open")]
+    NoSuchJob,
+    /// It says nothing.
+    #[error("the summary is empty")]
+    Empty,
+    /// It would make the view larger.
+    #[error("the summary has {tokens} tokens, more than the {replaced_tokens} it replaces")]
+    TooLarge {
+        /// Its tokens.
+        tokens: u64,
+        /// Those of what it covers.
+        replaced_tokens: u64,
+    },
+    /// It cannot be written as a message of the format, which property tests rule out.
+    #[error(transparent)]
+    Unreadable(#[from] JsonError),
 }
 
 /// Keeps track of what is summarised, what is not yet, and when to ask again.

@@ -4,6 +4,8 @@ use crate::budget::NothingLeft;
 use crate::json::JsonError;
 use crate::plan::Overflow;
 use crate::policy::SettingsError;
+use crate::wire::Format;
+use std::sync::Arc;
 
 /// Why a window could not be made, pushed to, fitted or opened.
 ///
@@ -13,7 +15,7 @@ use crate::policy::SettingsError;
 /// let error = Window::for_model(Format::OpenAiChat, "gpt-5").reply(10_000_000).context_window(1_000).build().unwrap_err();
 /// assert!(matches!(error, louver::Error::Budget(_)));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Text that is not JSON, or not a message of the format.
@@ -30,11 +32,58 @@ pub enum Error {
     Overflow(#[from] Overflow),
     /// A value that cannot be written as JSON.
     #[error("this value is no message: {0}")]
-    Serialize(String),
+    Serialize(#[source] Arc<serde_json::Error>),
     /// A frame that is no request without its history.
     #[error("the frame cannot be used: {0}")]
-    Frame(String),
-    /// A record that says something about messages that are not there.
+    Frame(#[from] FrameError),
+    /// A record of another log.
     #[error("this record does not belong to this log: {0}")]
-    Record(String),
+    Record(#[from] RecordError),
+}
+
+/// Why a frame cannot be used.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FrameError {
+    /// It cannot be written as JSON.
+    #[error(transparent)]
+    Serialize(Arc<serde_json::Error>),
+    /// It is no request of the format.
+    #[error(transparent)]
+    NoRequest(JsonError),
+    /// A frame is a request without its history.
+    #[error("it has messages of its own")]
+    HasMessages,
+}
+
+/// Why a record does not belong to a log.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// It was written in another wire format.
+    #[error("it is of format {recorded}, not {expected}")]
+    OtherFormat {
+        /// The record's.
+        recorded: Format,
+        /// The window's.
+        expected: Format,
+    },
+    /// It lets messages leave that are not there.
+    #[error("messages leave that are not there")]
+    NothingToLeave,
+    /// It changes a message that is not there, or makes none of it.
+    #[error("a message is changed that is not there, or into none")]
+    NothingToChange,
+    /// One of our own messages cannot be read, or stands nowhere.
+    #[error("a message of our own is none, or stands nowhere")]
+    NoPlace,
+    /// A summary covers messages that are not there.
+    #[error("a summary covers messages that are not there")]
+    NothingToCover,
+    /// A summary arrives that nobody asked for.
+    #[error("nobody asked for the summary {job}")]
+    NobodyAsked {
+        /// What it answers.
+        job: u64,
+    },
 }

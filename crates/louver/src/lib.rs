@@ -48,7 +48,7 @@ mod view;
 pub mod window;
 pub mod wire;
 
-pub use error::Error;
+pub use error::{Error, FrameError, RecordError};
 pub use policy::PolicyKind;
 pub use window::{Fit, Window};
 pub use wire::{Format, Message};

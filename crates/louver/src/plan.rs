@@ -1,5 +1,7 @@
 //! Decisions as values.
 
+use crate::catalog::ModelWarning;
+use crate::condense::Rejection;
 use crate::edit::Edit;
 use crate::tokens::Millitokens;
 use std::any::Any;
@@ -270,6 +272,28 @@ pub enum Warning {
         /// The message.
         index: usize,
     },
+    /// The input could be more than one format.
+    #[error("this could be more than one format; it is read as openai-chat (--format says otherwise)")]
+    Ambiguous,
+    /// The provider keeps part of the history.
+    #[error("part of this history is kept by the provider, so nothing was left out")]
+    ServerSide,
+    /// A summary was wanted where nobody is there to write one.
+    #[error("condensing is configured, but trim calls no model: messages are left out without a summary")]
+    NoModel,
+    /// A summary was wanted, and there is none.
+    #[error("condensing failed, messages are left out without a summary: {0}")]
+    NotCondensed(Rejection),
+    /// What the catalogue does not know of the model.
+    #[error(transparent)]
+    Model(#[from] ModelWarning),
+}
+
+impl serde::Serialize for Warning {
+    /// As its sentence.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 /// Why there is no summary although one was wanted.
@@ -283,6 +307,13 @@ pub enum CondenseError {
     #[error("condensing failed before and waits for more history")]
     Waiting,
     /// The model's answer was no use, or there was none.
-    #[error("{0}")]
-    Rejected(String),
+    #[error(transparent)]
+    Rejected(#[from] Rejection),
+}
+
+impl serde::Serialize for CondenseError {
+    /// As its sentence.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }

@@ -1,6 +1,6 @@
 //! One JSON object per decision.
 
-use crate::plan::{Bound, Trigger};
+use crate::plan::{Bound, CondenseError, Trigger, Warning};
 use crate::window::{Fit, Metrics, Origin, Window};
 use crate::wire::Format;
 
@@ -34,9 +34,9 @@ pub struct Report {
     /// What the summary cost, in USD, as far as the caller has said.
     pub cost: Option<f64>,
     /// What went wrong with condensing.
-    pub error: Option<String>,
-    /// What one should know.
-    pub warnings: Vec<String>,
+    pub error: Option<CondenseError>,
+    /// What one should know; in JSON each is its sentence.
+    pub warnings: Vec<Warning>,
 }
 
 /// What was done.
@@ -97,8 +97,8 @@ impl Report {
             new_context_tokens: fit.tokens_after,
             summary: window.summary().map(str::to_owned),
             cost: window.summary_in_view().and_then(|summary| summary.cost),
-            error: fit.error.as_ref().map(ToString::to_string),
-            warnings: fit.warnings.iter().map(ToString::to_string).collect(),
+            error: fit.error.clone(),
+            warnings: fit.warnings.clone(),
         }
     }
 }

@@ -8,7 +8,7 @@ pub use crate::policy::{MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD};
 
 use crate::budget::Budget;
 use crate::count::count_message;
-use crate::plan::Overflow;
+use crate::plan::{Overflow, Warning};
 use crate::policy::{MessagesConfig, PolicyKind, SettingsError, TokensConfig, messages_to_drop};
 use crate::tokens::Counter;
 use crate::unit::units_of;
@@ -29,7 +29,7 @@ pub struct Trimmed {
     /// The four figures.
     pub metrics: Metrics,
     /// What one should know.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 /// The message window's one decision about a list.
@@ -56,7 +56,7 @@ pub fn trim(format: Format, messages: &[Arc<Message>], config: MessagesConfig) -
         trimmed: window.view().iter().map(|sent| sent.message.clone()).collect(),
         evicted: window.evicted().map(|(_, message)| message.clone()).collect(),
         metrics: window.metrics(),
-        warnings: fit.map(|fit| fit.warnings.iter().map(ToString::to_string).collect()).unwrap_or_default(),
+        warnings: fit.map(|fit| fit.warnings).unwrap_or_default(),
     })
 }
 

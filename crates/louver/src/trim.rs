@@ -1,6 +1,6 @@
 //! One decision over a whole input.
 
-use crate::plan::Overflow;
+use crate::plan::{Overflow, Warning};
 use crate::policy::{Account, SettingsError};
 use crate::report::{Action, Report};
 use crate::tokens::AtMost;
@@ -72,21 +72,20 @@ pub enum TrimError {
 pub fn trim(body: &Body, options: impl Into<TrimOptions>) -> Result<Trimmed, TrimError> {
     let (options, is_bound) = bounded(body, options.into())?;
     let (policy, condenses) = (options.config.policy.clone(), options.config.policy.condenses());
-    let mut warnings = body_warnings(body);
+    let mut warnings: Vec<Warning> = body.is_ambiguous().then_some(Warning::Ambiguous).into_iter().collect();
     if body.is_server_side() {
-        warnings.push("part of this history is kept by the provider, so nothing was left out".to_owned());
+        warnings.push(Warning::ServerSide);
     }
     let (window, fit) = fitted(body, options)?;
     let mut fit = fit?;
     if condenses && (fit.job.take().is_some() || fit.is_cut()) {
-        warnings
-            .push("condensing is configured, but trim calls no model: messages are left out without a summary".into());
+        warnings.push(Warning::NoModel);
     }
     if policy.always_folds() {
         // Earlier cuts are part of the one decision about this list.
         fit.tokens_before = window.log_tokens();
     }
-    warnings.extend(fit.warnings.iter().map(ToString::to_string));
+    warnings.append(&mut fit.warnings);
     let report = Report { warnings, ..Report::new(&window, &fit) };
     let json = match report.action {
         Action::None => body.text().to_owned(),
@@ -153,9 +152,4 @@ fn fitted(body: &Body, options: TrimOptions) -> Result<(Window, Result<Fit, Over
         log.events.insert(last, (log.messages.len(), crate::window::Event::TotalReported { total_tokens }));
     }
     Window::rebuild(config, log)
-}
-
-fn body_warnings(body: &Body) -> Vec<String> {
-    let ambiguous = "this could be more than one format; it is read as openai-chat (--format says otherwise)";
-    if body.is_ambiguous() { vec![ambiguous.to_owned()] } else { Vec::new() }
 }

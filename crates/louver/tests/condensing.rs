@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking and says what it skips")]
 
 use louver::budget::Budget;
-use louver::condense::{CondenseJob, Outcome, SUMMARY_MAX_TOKENS, SUMMARY_PROMPT, Summary};
+use louver::condense::{CondenseJob, Outcome, Rejection, SUMMARY_MAX_TOKENS, SUMMARY_PROMPT, Summary};
 use louver::policy::{MessagesConfig, PolicyKind, TokensConfig};
 use louver::report::Report;
 use louver::window::{Event, Log, Origin, Usage, Window, WindowConfig};
@@ -101,7 +101,7 @@ fn a_failure_leaves_the_view_and_carries_forward_what_was_not_covered() {
     let failed = job(&mut window).unwrap();
     let before = texts(&window);
     let outcome = window.answer(failed.id, Err("timed out".to_owned())).outcome;
-    assert_eq!(outcome, Some(Outcome::Rejected("timed out".to_owned())));
+    assert_eq!(outcome, Some(Outcome::Rejected(Rejection::Failed("timed out".to_owned()))));
     assert_eq!(texts(&window), before);
     push_numbered(&mut window, 20..29);
     assert_eq!(job(&mut window), None, "no second try before the window has grown again");

@@ -7,6 +7,7 @@ use crate::observer::RunEvent;
 use crate::telemetry::{Decision, evicted_ids};
 use louver::catalog::Catalog;
 use louver::condense::{CondenseJob, Outcome, SUMMARY_PROMPT};
+use louver::plan::Warning;
 use louver::window::Fit;
 use louver::wire::Role;
 use serde_json::Map;
@@ -96,21 +97,22 @@ impl ToolLoop<'_> {
         let tokens_before = self.conversation.window().tokens();
         let fit = self.conversation.answer(pending.job, answer);
         self.check_file()?;
-        let error = match &fit.outcome {
-            Some(Outcome::Rejected(reason)) => Some(reason.as_str()),
+        let rejection = match fit.outcome {
+            Some(Outcome::Rejected(reason)) => Some(reason),
             _ => None,
         };
+        let error = rejection.as_ref().map(ToString::to_string);
         let decision = self.decision("SummaryArrived", before, tokens_before, pending.started.elapsed());
         let summary = error.is_none().then_some(text.as_str());
-        Decision { summary, cost_usd: cost.usd(), error, ..decision }.emit();
-        match fit.outcome.unwrap_or(Outcome::Accepted) {
-            Outcome::Accepted => {
+        Decision { summary, cost_usd: cost.usd(), error: error.as_deref(), ..decision }.emit();
+        match rejection {
+            None => {
                 self.conversation.condensing.accepted += 1;
                 self.emit(&RunEvent::Condensed { summary: text });
             }
-            Outcome::Rejected(reason) => {
+            Some(reason) => {
                 self.conversation.condensing.failed += 1;
-                self.warn(format!("condensing failed, messages are left out without a summary: {reason}"));
+                self.warn(Warning::NotCondensed(reason).to_string());
             }
         }
         Ok(())

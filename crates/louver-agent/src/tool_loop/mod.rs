@@ -78,7 +78,7 @@ impl ToolLoop<'_> {
         if self.conversation.window().is_empty()
             && let Some(warning) = self.options.window.model_warning(self.provider.format(), &self.options.model)
         {
-            self.warn(warning);
+            self.warn(warning.to_string());
         }
         if self.conversation.open_turn().is_some()
             && let Some(stop) = self.finish_interrupted_turn().await?

@@ -14,7 +14,7 @@ pub(super) fn run(job: &Inspect, choice: &WindowChoice<'_>, shell: &mut Shell<'_
     let body = job.input.read(&mut shell.stdin)?;
     let window = choice.resolve(&body)?;
     shell.warn_if_ambiguous(&body);
-    window.warning.iter().for_each(|warning| shell.printer.warning(warning));
+    window.warning.iter().for_each(|warning| shell.printer.warning(&warning.to_string()));
     let figures = Figures::of(&body, &window);
     if job.json {
         let mut json = serde_json::to_string(&figures)?;

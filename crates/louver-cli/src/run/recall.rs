@@ -80,7 +80,7 @@ fn search(job: &Recall, query: &str, window: &Window, body: &Body, shell: &mut S
 /// What the policy leaves out; where it cannot decide, everything.
 fn left_out(window: &Window, body: &Body, shell: &mut Shell<'_>) -> anyhow::Result<HashSet<usize>> {
     let all = || (0..body.messages().len()).collect();
-    window.warning.iter().for_each(|warning| shell.printer.warning(warning));
+    window.warning.iter().for_each(|warning| shell.printer.warning(&warning.to_string()));
     shell.warn_of_idle_settings(window);
     if window.config.policy.needs_budget() && window.limit.is_none() {
         shell.printer.note(

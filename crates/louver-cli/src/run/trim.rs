@@ -18,11 +18,11 @@ pub(super) fn run(job: &Trim, choice: &WindowChoice<'_>, shell: &mut Shell<'_>) 
     let takes_bounds = job.report.is_none() && !job.explain;
     let decide = || anyhow::Ok(trim(&body, TrimOptions { takes_bounds, ..window.trim_options()? })?);
     let mut trimmed = decide().with_context(|| job.input.to_string())?;
-    trimmed.report.warnings.splice(0..0, window.warning.iter().cloned());
+    trimmed.report.warnings.splice(0..0, window.warning.iter().cloned().map(Into::into));
     hand_over(job, &trimmed, shell)?;
     shell.warn_of_idle_settings(&window);
     let report = &trimmed.report;
-    report.warnings.iter().for_each(|warning| shell.printer.warning(warning));
+    report.warnings.iter().for_each(|warning| shell.printer.warning(&warning.to_string()));
     if let Some(error) = &report.error {
         shell.printer.warning(&format!("condensing: {error}"));
     }

@@ -28,7 +28,27 @@ pub struct Found<'a> {
     /// (tokenizer, thinking, ...) that the name asked for has.
     pub model: Cow<'a, Model>,
     /// Set when another model stands in for the one asked for; names both.
-    pub warning: Option<String>,
+    pub warning: Option<ModelWarning>,
+}
+
+/// What the catalogue does not know of a model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelWarning {
+    /// Another of its family stands in.
+    #[error("model `{asked}` is not in the catalogue: `{stand_in}` of its family stands in")]
+    StandIn {
+        /// The name that was asked for.
+        asked: String,
+        /// The model whose size and prices hold.
+        stand_in: String,
+    },
+    /// Nothing is known of it, its tokenizer included.
+    #[error("model `{asked}` is not in the catalogue: four characters count as one token")]
+    Unknown {
+        /// The name that was asked for.
+        asked: String,
+    },
 }
 
 /// Why a catalogue could not be read.
@@ -99,7 +119,7 @@ impl Catalog {
     ///
     /// let stand_in = catalog.find("claude-sonnet-4-0").expect("of a known family");
     /// assert_eq!(
-    ///     stand_in.warning.expect("a stand-in"),
+    ///     stand_in.warning.expect("a stand-in").to_string(),
     ///     "model `claude-sonnet-4-0` is not in the catalogue: `claude-sonnet-5-5` of its family stands in"
     /// );
     /// assert!(catalog.find("llama-4").is_none());
@@ -136,7 +156,7 @@ impl Catalog {
             // Of one version the shortest name: the one without date or variant.
             (relative.version == parts.version, relative.version.clone(), usize::MAX - model.name.len())
         })?;
-        let warning = format!("model `{asked}` is not in the catalogue: `{}` of its family stands in", model.name);
+        let warning = ModelWarning::StandIn { asked: asked.to_owned(), stand_in: model.name.clone() };
         let traits = self.rules.traits_of(&model.provider, bare);
         let model = Cow::Owned(Model { traits, ..model.clone() });
         Some(Found { model, warning: Some(warning) })

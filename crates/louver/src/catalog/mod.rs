@@ -24,7 +24,7 @@ mod name;
 mod price;
 mod traits;
 
-pub use lookup::{Catalog, CatalogError, Found};
+pub use lookup::{Catalog, CatalogError, Found, ModelWarning};
 pub use model::Model;
 pub use price::{Cost, Price, Prices, Tier};
 pub use traits::{CacheKind, ThinkingBinding, Traits};

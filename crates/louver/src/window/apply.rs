@@ -2,10 +2,10 @@
 
 use super::decision::{Accounts, Decision, JobRecord, SummaryChange, joined};
 use super::{Event, Fit, SyntheticMessage, Window};
-use crate::Error;
-use crate::condense::{Outcome, SUMMARY_PREFIX, Summary};
+use crate::condense::{Outcome, Rejection, SUMMARY_PREFIX, Summary};
 use crate::count::count_message;
 use crate::edit::Edit;
+use crate::error::RecordError;
 use crate::plan::{LedgerChange, Memory, Plan, Warning};
 use crate::policy::Occasion;
 use crate::tokens::Millitokens;
@@ -202,12 +202,13 @@ impl Window {
         let tokens_before = self.tokens();
         let unchanged = Fit { tokens_before, tokens_after: tokens_before, ..Fit::default() };
         let Some(covers) = self.condenser.covers_of(job) else {
-            let outcome = Outcome::Rejected("no such job is open".to_owned());
+            let outcome = Outcome::Rejected(Rejection::NoSuchJob);
             return Fit { outcome: Some(outcome), ..unchanged };
         };
         self.revision += 1;
         let recorded = answer.clone();
-        let summary = answer.and_then(|summary| Ok((self.readable(&summary, &covers)?, summary)));
+        let summary = answer.map_err(Rejection::Failed);
+        let summary = summary.and_then(|summary| Ok((self.readable(&summary, &covers)?, summary)));
         let (message, summary) = match summary {
             Ok(accepted) => accepted,
             Err(reason) => {
@@ -256,19 +257,16 @@ impl Window {
     }
 
     /// The summary as a message, unless it is empty or larger than what it replaces.
-    fn readable(&self, summary: &Summary, covers: &[Range<usize>]) -> Result<Message, String> {
+    fn readable(&self, summary: &Summary, covers: &[Range<usize>]) -> Result<Message, Rejection> {
         if summary.text.trim().is_empty() {
-            return Err("the summary is empty".to_owned());
+            return Err(Rejection::Empty);
         }
         let text = format!("{SUMMARY_PREFIX}\n{}", summary.text);
-        let message = Message::synthetic(self.config.format, Role::Assistant, &text).map_err(|e| e.to_string())?;
+        let message = Message::synthetic(self.config.format, Role::Assistant, &text)?;
         let (amount, replaced) = (count_message(&*self.config.counter, &message), self.amount_replaced(covers));
         if amount > replaced {
-            return Err(format!(
-                "the summary has {} tokens, more than the {} it replaces",
-                amount.ceil_tokens(),
-                replaced.ceil_tokens()
-            ));
+            let (tokens, replaced_tokens) = (amount.ceil_tokens(), replaced.ceil_tokens());
+            return Err(Rejection::TooLarge { tokens, replaced_tokens });
         }
         Ok(message)
     }
@@ -281,7 +279,7 @@ impl Window {
     }
 
     /// Lives through a decision that was recorded: nothing is decided again.
-    pub(super) fn relive(&mut self, decision: &Decision) -> Result<(), Error> {
+    pub(super) fn relive(&mut self, decision: &Decision) -> Result<(), RecordError> {
         decision.check(self.config.format, self.entries.len())?;
         self.memory = self.remembered(Occasion::Request, decision);
         self.apply(decision);
@@ -295,7 +293,7 @@ impl Window {
     }
 
     /// The same for one that came with a message.
-    pub(super) fn relive_arrival(&mut self, decision: &Decision) -> Result<(), Error> {
+    pub(super) fn relive_arrival(&mut self, decision: &Decision) -> Result<(), RecordError> {
         decision.check(self.config.format, self.entries.len())?;
         self.apply(decision);
         Ok(())
@@ -307,9 +305,8 @@ impl Window {
         job: u64,
         answer: &Result<Summary, String>,
         decisions: &[Decision],
-    ) -> Result<(), Error> {
-        let nobody = || Error::Record(format!("nobody asked for the summary {job}"));
-        let covers = self.condenser.covers_of(job).ok_or_else(nobody)?;
+    ) -> Result<(), RecordError> {
+        let covers = self.condenser.covers_of(job).ok_or(RecordError::NobodyAsked { job })?;
         decisions.iter().try_for_each(|decision| decision.check(self.config.format, self.entries.len()))?;
         self.revision += 1;
         match (decisions, answer) {

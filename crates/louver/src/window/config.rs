@@ -1,13 +1,13 @@
 //! How a window is made: the one place where model, budget, prices and counter come together.
 
 use super::{Record, Window};
-use crate::Error;
 use crate::budget::{ANTHROPIC_DEFAULT_MAX_TOKENS, Budget, NothingLeft};
 #[cfg(feature = "catalog")]
 use crate::catalog::Catalog;
-use crate::catalog::{Found, Model, ThinkingBinding};
+use crate::catalog::{Found, Model, ModelWarning, ThinkingBinding};
 use crate::count::count_overhead;
 use crate::economy::Economy;
+use crate::error::{Error, FrameError};
 use crate::json::Cursor;
 use crate::policy::PolicyKind;
 use crate::tokens::{Chars4, Counter, CounterChoice, Millitokens};
@@ -145,7 +145,7 @@ pub struct Assembled {
     /// What it leaves for a conversation; an error where that is nothing, and only a policy that needs it minds.
     pub budget: Option<Result<Budget, NothingLeft>>,
     /// What the catalogue did not know of the model.
-    pub model_warning: Option<String>,
+    pub model_warning: Option<ModelWarning>,
 }
 
 impl Builder {
@@ -229,7 +229,7 @@ impl Builder {
     ///
     /// As [`build`](Self::build), and a record that cannot be read.
     pub fn open(mut self, records: impl IntoIterator<Item = Record>) -> Result<Window, Error> {
-        let frame = self.frame.take().transpose().map_err(|error| Error::Frame(error.to_string()))?;
+        let frame = self.frame.take().transpose().map_err(|error| FrameError::Serialize(Arc::new(error)))?;
         let frame = frame.map(|text| frame_of(self.format, &text)).transpose()?;
         self.reply = self.reply.or(frame.as_ref().and_then(Body::max_output));
         let Assembled { mut config, budget, model_warning, .. } = self.assemble();
@@ -253,9 +253,7 @@ impl Builder {
         };
         let model_warning = match (&found, &self.model, self.counter) {
             (Some(found), _, _) => found.warning.clone(),
-            (None, Some(name), CounterChoice::Auto) => {
-                Some(format!("model `{name}` is not in the catalogue: four characters count as one token"))
-            }
+            (None, Some(name), CounterChoice::Auto) => Some(ModelWarning::Unknown { asked: name.clone() }),
             _ => None,
         };
         let model = found.map(|found| found.model);
@@ -283,13 +281,14 @@ fn known_model(_name: &str) -> Option<Found<'static>> {
 }
 
 /// A frame has no history of its own, or an empty one.
-fn frame_of(format: Format, text: &str) -> Result<Body, Error> {
+fn frame_of(format: Format, text: &str) -> Result<Body, FrameError> {
     let key = format.history_key();
     let mut has_history = false;
-    Cursor::new(text).object(|member, cursor| {
+    let keys = Cursor::new(text).object(|member, cursor| {
         has_history |= member == key;
         cursor.skip().map(drop)
-    })?;
+    });
+    keys.map_err(FrameError::NoRequest)?;
     let with_history = match text.trim_end().strip_suffix('}') {
         Some(start) if !has_history => {
             let comma = if start.trim_end().ends_with('{') { "" } else { "," };
@@ -297,6 +296,6 @@ fn frame_of(format: Format, text: &str) -> Result<Body, Error> {
         }
         _ => text.to_owned(),
     };
-    let body = Body::parse(&with_history, Some(format))?;
-    if body.messages().is_empty() { Ok(body) } else { Err(Error::Frame("it has messages of its own".to_owned())) }
+    let body = Body::parse(&with_history, Some(format)).map_err(FrameError::NoRequest)?;
+    if body.messages().is_empty() { Ok(body) } else { Err(FrameError::HasMessages) }
 }

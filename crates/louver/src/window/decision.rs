@@ -1,9 +1,9 @@
 //! A decision as its result: what a view became, so that it can be applied again without asking anybody.
 
 use super::{Window, apply};
-use crate::Error;
 use crate::count::count_message;
 use crate::edit::{Edit, edit_message, thinking_edits};
+use crate::error::RecordError;
 use crate::plan::{LedgerChange, Plan, Trigger};
 use crate::unit::Unit;
 use crate::view::{Synthetic, SyntheticKind, bridges};
@@ -84,23 +84,22 @@ impl Decision {
     }
 
     /// Whether it can have been made about a log of so many messages.
-    pub(super) fn check(&self, format: Format, len: usize) -> Result<(), Error> {
-        let problem = |problem: &str| Err(Error::Record(problem.to_owned()));
+    pub(super) fn check(&self, format: Format, len: usize) -> Result<(), RecordError> {
         let is_within = |range: &Range<usize>| range.start < range.end && range.end <= len;
         let can_be_read = |raw: &str| Message::parse(format, raw).is_ok();
         let ours = self.synthetics.as_deref().unwrap_or_default();
         if !self.evicted.iter().all(is_within) {
-            return problem("messages leave that are not there");
+            return Err(RecordError::NothingToLeave);
         }
         if !self.edited.iter().all(|edited| edited.index < len && can_be_read(&edited.raw)) {
-            return problem("a message is changed that is not there, or into none");
+            return Err(RecordError::NothingToChange);
         }
         if !ours.iter().all(|ours| ours.before <= len && can_be_read(&ours.raw)) || !ours.is_sorted_by_key(|o| o.before)
         {
-            return problem("a message of our own is none, or stands nowhere");
+            return Err(RecordError::NoPlace);
         }
         if !self.job.iter().all(|job| job.covers.iter().all(is_within)) {
-            return problem("a summary covers messages that are not there");
+            return Err(RecordError::NothingToCover);
         }
         Ok(())
     }

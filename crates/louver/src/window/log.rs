@@ -1,9 +1,9 @@
 //! What a window can be rebuilt or restored from.
 
 use super::{Decision, Fit, Usage, Window, WindowConfig};
-use crate::Error;
 use crate::budget::Budget;
 use crate::condense::Summary;
+use crate::error::{Error, RecordError};
 use crate::plan::Overflow;
 use crate::policy::SettingsError;
 use crate::wire::{Format, Message};
@@ -134,7 +134,7 @@ impl Log {
         for record in records {
             match record {
                 Record::Louver { format: written, .. } if written != format => {
-                    return Err(Error::Record(format!("it is of format {written}, not {format}")));
+                    return Err(RecordError::OtherFormat { recorded: written, expected: format }.into());
                 }
                 Record::Louver { .. } => {}
                 Record::Message(raw) => log.messages.push(Arc::new(Message::parse(format, &raw)?)),
@@ -220,7 +220,7 @@ impl Window {
         Ok(window)
     }
 
-    fn relive_event(&mut self, event: Event) -> Result<(), Error> {
+    fn relive_event(&mut self, event: Event) -> Result<(), RecordError> {
         match &event {
             Event::Fitted(decision) => self.relive(decision.as_deref().unwrap_or(&Decision::default()))?,
             Event::Arrived(decision) => self.relive_arrival(decision)?,

@@ -17,7 +17,7 @@ pub use request::{Request, Usage};
 use crate::Error;
 use crate::address::{Address, NotInLog};
 use crate::budget::Budget;
-use crate::catalog::ThinkingBinding;
+use crate::catalog::{ModelWarning, ThinkingBinding};
 use crate::condense::{CondenseJob, Condenser, Outcome, Summary};
 use crate::count::{Scale, count_message};
 use crate::edit::{Edit, edit_message, thinking_edits};
@@ -83,7 +83,7 @@ pub struct Window {
     /// Whether recorded decisions are being lived through, so that nothing is decided anew.
     is_reliving: bool,
     frame: Option<Arc<Body>>,
-    model_warning: Option<String>,
+    model_warning: Option<ModelWarning>,
 }
 
 /// Running sums over what is in the view.
@@ -221,7 +221,7 @@ impl Window {
     ///
     /// A value that is no message of the format.
     pub fn push_json(&mut self, message: &impl serde::Serialize) -> Result<usize, Error> {
-        let raw = serde_json::to_string(message).map_err(|error| Error::Serialize(error.to_string()))?;
+        let raw = serde_json::to_string(message).map_err(|error| Error::Serialize(Arc::new(error)))?;
         self.push_raw(&raw)
     }
 
@@ -671,8 +671,8 @@ impl Window {
 
     /// What the catalogue did not know of the model, where the window was made for one.
     #[must_use]
-    pub fn model_warning(&self) -> Option<&str> {
-        self.model_warning.as_deref()
+    pub fn model_warning(&self) -> Option<&ModelWarning> {
+        self.model_warning.as_ref()
     }
 
     /// Whether a count can change a decision about a history that has at most the tokens counted here.
