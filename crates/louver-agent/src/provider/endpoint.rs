@@ -7,7 +7,7 @@ use super::error::ProviderError;
 use super::request::Request;
 use crate::api_key::ApiKey;
 use crate::observer::{Observer, RunEvent};
-use crate::sse::SseParser;
+use louver::sse::SseParser;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response};
 use std::str::FromStr;
