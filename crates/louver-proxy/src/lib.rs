@@ -1,0 +1,20 @@
+//! Stands between a client and its provider and keeps every conversation inside the window.
+//!
+//! The *data path* moves bytes: it routes, reads request bodies within bounds, passes answers on as they come, reads along
+//! what they say about themselves, and sends a refused request once more if told to. What goes out is decided by a
+//! [`Brain`]; the data path knows no conversations.
+
+mod brain;
+mod ending;
+mod model_request;
+mod outcome;
+mod request_headers;
+
+pub use brain::{
+    AfterRefusal, Brain, Conversation, Decided, Decision, OwnRefusal, OwnRefusalKind, PageBody, Passing, Refused,
+    Tokens,
+};
+pub use ending::{AnswerUsage, Answered, End, ErrorSaid, Said};
+pub use model_request::{Mode, ModelRequest, Purpose, Reader, UnknownMode, UpstreamName};
+pub use outcome::Outcome;
+pub use request_headers::RequestHeaders;
