@@ -85,6 +85,10 @@ pub struct AnswerUsage {
     pub output_tokens: u64,
     /// Tokens of the answer that were reasoning, where the provider says so.
     pub reasoning_tokens: u64,
+    /// Tokens that the provider read beside the answer, for a compaction of its own; in none of the other figures.
+    pub beside_input_tokens: u64,
+    /// Tokens that it wrote for that.
+    pub beside_output_tokens: u64,
 }
 
 impl AnswerUsage {

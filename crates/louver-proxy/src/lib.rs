@@ -5,10 +5,12 @@
 //! [`Brain`]; the data path knows no conversations.
 
 mod brain;
+mod coding;
 mod ending;
 mod model_request;
 mod outcome;
 mod request_headers;
+mod tee;
 
 pub use brain::{
     AfterRefusal, Brain, Conversation, Decided, Decision, OwnRefusal, OwnRefusalKind, PageBody, Passing, Refused,
