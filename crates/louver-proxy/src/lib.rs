@@ -4,19 +4,28 @@
 //! what they say about themselves, and sends a refused request once more if told to. What goes out is decided by a
 //! [`Brain`]; the data path knows no conversations.
 
+mod access;
 mod brain;
 mod coding;
+mod config;
 mod ending;
+mod headers;
+mod limits;
 mod model_request;
 mod outcome;
+mod own_error;
 mod request_headers;
+mod route;
 mod tee;
 
+pub use access::AccessToken;
 pub use brain::{
     AfterRefusal, Brain, Conversation, Decided, Decision, OwnRefusal, OwnRefusalKind, PageBody, Passing, Refused,
     Tokens,
 };
+pub use config::{BadUrl, ProxyConfig, Upstream, UpstreamUrl};
 pub use ending::{AnswerUsage, Answered, End, ErrorSaid, Said};
+pub use limits::Limits;
 pub use model_request::{Mode, ModelRequest, Purpose, Reader, UnknownMode, UpstreamName};
 pub use outcome::Outcome;
 pub use request_headers::RequestHeaders;
