@@ -42,13 +42,18 @@ pub trait Brain: Send + Sync + 'static {
         refused: Refused,
     ) -> impl Future<Output = AfterRefusal<Self::Ticket>> + Send;
 
-    /// The provider's answer to this attempt is about to be shown: marks it. Not called before an overflow or binding
-    /// refusal is passed on, because those show nothing of a view.
+    /// The provider's answer to this attempt is about to be shown: marks it. An answer can be an error of the provider's,
+    /// as its status says; what a client sees of a view then is nothing. Not called before an overflow or binding refusal
+    /// is passed on.
     ///
     /// # Errors
     ///
     /// Where the answer must not be shown, what the client is told instead.
-    fn before_first_byte(&self, ticket: &mut Self::Ticket) -> impl Future<Output = Result<(), OwnRefusal>> + Send;
+    fn before_first_byte(
+        &self,
+        ticket: &mut Self::Ticket,
+        status: StatusCode,
+    ) -> impl Future<Output = Result<(), OwnRefusal>> + Send;
 
     /// The request has ended, well or not. Without a ticket nothing was decided. Must return at once.
     fn answered(&self, ticket: Option<Self::Ticket>, answered: Answered);
@@ -189,7 +194,7 @@ impl Brain for Passing {
         AfterRefusal::Pass(ticket)
     }
 
-    async fn before_first_byte(&self, _ticket: &mut ()) -> Result<(), OwnRefusal> {
+    async fn before_first_byte(&self, _ticket: &mut (), _status: StatusCode) -> Result<(), OwnRefusal> {
         Ok(())
     }
 

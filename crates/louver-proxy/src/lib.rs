@@ -5,18 +5,26 @@
 //! [`Brain`]; the data path knows no conversations.
 
 mod access;
+mod answer_body;
 mod brain;
+mod client_io;
+mod closing;
 mod coding;
 mod config;
+mod connector;
 mod ending;
+mod examine;
 mod headers;
 mod limits;
 mod model_request;
 mod outcome;
 mod own_error;
+mod received;
+mod request_body;
 mod request_headers;
 mod route;
 mod tee;
+mod upstream;
 
 pub use access::AccessToken;
 pub use brain::{
@@ -24,6 +32,7 @@ pub use brain::{
     Tokens,
 };
 pub use config::{BadUrl, ProxyConfig, Upstream, UpstreamUrl};
+pub use connector::TlsError;
 pub use ending::{AnswerUsage, Answered, End, ErrorSaid, Said};
 pub use limits::Limits;
 pub use model_request::{Mode, ModelRequest, Purpose, Reader, UnknownMode, UpstreamName};
