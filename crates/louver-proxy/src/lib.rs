@@ -6,6 +6,7 @@
 
 mod access;
 mod answer_body;
+mod answers;
 mod brain;
 mod client_io;
 mod closing;
@@ -14,15 +15,19 @@ mod config;
 mod connector;
 mod ending;
 mod examine;
+mod exchange;
 mod headers;
 mod limits;
 mod model_request;
 mod outcome;
 mod own_error;
+mod pages;
+mod proxy;
 mod received;
 mod request_body;
 mod request_headers;
 mod route;
+mod service;
 mod tee;
 mod upstream;
 
@@ -37,4 +42,5 @@ pub use ending::{AnswerUsage, Answered, End, ErrorSaid, Said};
 pub use limits::Limits;
 pub use model_request::{Mode, ModelRequest, Purpose, Reader, UnknownMode, UpstreamName};
 pub use outcome::Outcome;
+pub use proxy::{BindError, Proxy};
 pub use request_headers::RequestHeaders;

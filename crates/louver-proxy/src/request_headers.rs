@@ -71,6 +71,11 @@ impl RequestHeaders {
         let credential = CREDENTIALS.iter().find_map(|name| self.0.get(name))?;
         Some(*blake3::keyed_hash(key, credential.as_bytes()).as_bytes())
     }
+
+    /// All of them, for the one who forwards them.
+    pub(crate) fn raw(&self) -> &HeaderMap {
+        &self.0
+    }
 }
 
 impl fmt::Debug for RequestHeaders {

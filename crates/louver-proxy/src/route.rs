@@ -161,9 +161,9 @@ fn upstream_by_prefix(path: &str, headers: &HeaderMap) -> Option<&'static str> {
         Some("vertex")
     } else if ["/v1beta", "/v1alpha", "/upload/v1beta", "/download/v1beta"].into_iter().any(begins) {
         Some("gemini")
-    } else if ["/v1/messages", "/v1/complete", "/api", "/v1/organizations"].into_iter().any(begins) {
-        Some("anthropic")
-    } else if ["anthropic-version", "anthropic-beta", "x-api-key"].iter().any(|name| headers.contains_key(*name)) {
+    } else if ["/v1/messages", "/v1/complete", "/api", "/v1/organizations"].into_iter().any(begins)
+        || ["anthropic-version", "anthropic-beta", "x-api-key"].iter().any(|name| headers.contains_key(*name))
+    {
         Some("anthropic")
     } else if headers.contains_key("x-goog-api-key") {
         Some("gemini")
