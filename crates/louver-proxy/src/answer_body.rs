@@ -46,6 +46,8 @@ pub(crate) struct Passing {
     idle: Duration,
     heard: Instant,
     timer: Pin<Box<Sleep>>,
+    /// Why it broke off, said once what came before has been written.
+    failure: Option<BoxError>,
     witness: Option<Box<dyn Witness>>,
 }
 
@@ -69,12 +71,23 @@ impl AnswerBody {
     pub(crate) fn passing(held: Vec<Frame<Bytes>>, rest: Rest, idle: Duration, witness: Box<dyn Witness>) -> Self {
         let heard = Instant::now();
         let timer = Box::pin(tokio::time::sleep_until(heard + idle));
-        Self::Passing(Box::new(Passing { held: held.into(), rest, idle, heard, timer, witness: Some(witness) }))
+        Self::Passing(Box::new(Passing {
+            held: held.into(),
+            rest,
+            idle,
+            heard,
+            timer,
+            failure: None,
+            witness: Some(witness),
+        }))
     }
 }
 
 impl Passing {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        if let Some(error) = self.failure.take() {
+            return Poll::Ready(Some(Err(error)));
+        }
         if let Some(frame) = self.held.pop_front() {
             return Poll::Ready(Some(Ok(frame)));
         }
@@ -94,7 +107,7 @@ impl Passing {
                 }
                 Poll::Ready(Some(Ok(frame)))
             }
-            Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(self.fail(error.into())))),
+            Poll::Ready(Some(Err(error))) => self.fail(context, error.into()),
             Poll::Ready(None) => {
                 self.end(End::Whole);
                 Poll::Ready(None)
@@ -108,18 +121,21 @@ impl Passing {
         while self.timer.as_mut().poll(context).is_ready() {
             let deadline = self.heard + self.idle;
             if deadline <= Instant::now() {
-                self.rest = Rest::Ended;
-                return Poll::Ready(Some(Err(self.fail(Silent.into()))));
+                return self.fail(context, Silent.into());
             }
             self.timer.as_mut().reset(deadline);
         }
         Poll::Pending
     }
 
-    fn fail(&mut self, error: BoxError) -> BoxError {
+    /// An error makes the server drop what it has not written yet, so it gets a turn to write first.
+    fn fail<T>(&mut self, context: &Context<'_>, error: BoxError) -> Poll<T> {
         tracing::warn!(%error, "an answer broke off");
         self.end(End::UpstreamFailed);
-        error
+        self.rest = Rest::Ended;
+        self.failure = Some(error);
+        context.waker().wake_by_ref();
+        Poll::Pending
     }
 
     fn end(&mut self, end: End) {
@@ -130,6 +146,7 @@ impl Passing {
 
     fn is_at_end(&self) -> bool {
         self.held.is_empty()
+            && self.failure.is_none()
             && match &self.rest {
                 Rest::Incoming(body) => body.is_end_stream(),
                 Rest::Broken(_) => false,
