@@ -59,7 +59,6 @@ pub mod overhead;
 pub mod provider;
 mod run_summary;
 pub mod seeds;
-pub mod sse;
 mod telemetry;
 mod tool_loop;
 mod tool_results;

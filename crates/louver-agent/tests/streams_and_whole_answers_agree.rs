@@ -4,9 +4,9 @@
 
 mod world;
 
+use louver::sse::{SseEvent, SseParser};
 use louver_agent::ExecuteOptions;
 use louver_agent::provider::Request;
-use louver_agent::sse::{SseEvent, SseParser};
 use louver_sandbox::{Scenario, Turn};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -36,10 +36,12 @@ pub mod legality;
 pub mod plain_text;
 pub mod plan;
 pub mod policy;
+pub mod refusal;
 pub mod report;
 pub mod search;
 #[cfg(feature = "seeds")]
 pub mod seeds;
+pub mod sse;
 pub mod tokens;
 pub mod trim;
 pub mod unit;

@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use super::error::ProviderError;
 use super::request::Request;
-use crate::sse::SseEvent;
+use louver::sse::SseEvent;
 use louver::wire::Format;
 
 /// Why an answer could not be read.

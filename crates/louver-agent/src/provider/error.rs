@@ -1,7 +1,7 @@
 //! Why there is no answer.
 
-use super::overflow::{self, OverflowFigures};
 use louver::display::truncate;
+use louver::refusal::{OverflowFigures, Refusal};
 use serde_json::Value;
 use std::error::Error;
 use std::fmt;
@@ -108,7 +108,9 @@ impl ProviderError {
 
     /// An error with a status, whether HTTP gave it or an event of a stream implies it.
     pub(crate) fn said(status: u16, code: &str, message: String) -> Self {
-        let overflow = overflow::recognise(code, &message).filter(|_| matches!(status, 400 | 413 | 422));
+        let overflow = Refusal::recognise(code, &message)
+            .and_then(Refusal::overflow)
+            .filter(|_| matches!(status, 400 | 413 | 422));
         let category = match status {
             _ if overflow.is_some() => Category::Overflow,
             413 => Category::Overflow,

@@ -13,7 +13,6 @@ mod error;
 mod openai;
 mod openai_chat;
 mod openai_responses;
-mod overflow;
 mod request;
 mod retry;
 
@@ -23,10 +22,10 @@ pub use anthropic::AnthropicProvider;
 pub use connection::{Connection, ProxyChoice};
 pub use error::{Category, ProviderError};
 pub use openai::OpenAiProvider;
-pub use overflow::OverflowFigures;
 pub use request::Request;
 pub use retry::{Jitter, RetryPolicy};
 
+pub use louver::refusal::OverflowFigures;
 use louver::wire::Format;
 use tokio_util::sync::CancellationToken;
 

@@ -5,7 +5,7 @@ use super::whole::{RawUsage, message};
 use crate::provider::answer::{self, Answer};
 use crate::provider::dialect::{Gather, Unreadable};
 use crate::provider::error::{ProviderError, read_error};
-use crate::sse::SseEvent;
+use louver::sse::SseEvent;
 use louver::wire::Format;
 use serde::Deserialize;
 use serde_json::Value;

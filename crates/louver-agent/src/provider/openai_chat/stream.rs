@@ -4,7 +4,7 @@ use super::whole::{RawUsage, worth_keeping};
 use super::{failure, stop_reason};
 use crate::provider::answer::Answer;
 use crate::provider::dialect::{Gather, Unreadable};
-use crate::sse::SseEvent;
+use louver::sse::SseEvent;
 use louver::wire::Format;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use super::whole::{Ending, answer};
 use crate::provider::answer::Answer;
 use crate::provider::dialect::{Gather, Unreadable};
 use crate::provider::openai_chat::failure;
-use crate::sse::SseEvent;
+use louver::sse::SseEvent;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;

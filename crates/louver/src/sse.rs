@@ -12,7 +12,7 @@ pub struct SseEvent {
 /// Reads a stream of events in pieces of any size. It does no I/O, and where the pieces are cut makes no difference.
 ///
 /// ```
-/// use louver_agent::sse::SseParser;
+/// use louver::sse::SseParser;
 ///
 /// let mut parser = SseParser::default();
 /// assert!(parser.push(b"event: ping\nda").is_empty());

@@ -1,0 +1,46 @@
+//! Stands between a client and its provider and keeps every conversation inside the window.
+//!
+//! The *data path* moves bytes: it routes, reads request bodies within bounds, passes answers on as they come, reads along
+//! what they say about themselves, and sends a refused request once more if told to. What goes out is decided by a
+//! [`Brain`]; the data path knows no conversations.
+
+mod access;
+mod answer_body;
+mod answers;
+mod brain;
+mod client_io;
+mod closing;
+mod coding;
+mod config;
+mod connector;
+mod ending;
+mod examine;
+mod exchange;
+mod headers;
+mod limits;
+mod model_request;
+mod outcome;
+mod own_error;
+mod pages;
+mod proxy;
+mod received;
+mod request_body;
+mod request_headers;
+mod route;
+mod service;
+mod tee;
+mod upstream;
+
+pub use access::AccessToken;
+pub use brain::{
+    AfterRefusal, Brain, Conversation, Decided, Decision, OwnRefusal, OwnRefusalKind, PageBody, Passing, Refused,
+    Tokens,
+};
+pub use config::{BadUrl, ProxyConfig, Upstream, UpstreamUrl};
+pub use connector::TlsError;
+pub use ending::{AnswerUsage, Answered, End, ErrorSaid, Said};
+pub use limits::Limits;
+pub use model_request::{Mode, ModelRequest, Purpose, Reader, UnknownMode, UpstreamName};
+pub use outcome::Outcome;
+pub use proxy::{BindError, Proxy};
+pub use request_headers::RequestHeaders;

@@ -1,0 +1,132 @@
+//! A model request's body: read within bounds, and decoded.
+
+use crate::coding::{self, Coding, Undecodable};
+use crate::limits::Limits;
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, header};
+use http_body::Body;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+/// What one permit of the common room stands for.
+const ROOM_UNIT: usize = 16 * 1024;
+
+/// Bodies above this are decoded off the threads that move bytes.
+const DECODED_AT_ONCE: usize = 32 * 1024;
+
+/// The room that bodies share.
+#[derive(Clone, Debug)]
+pub(crate) struct Room(Arc<Semaphore>);
+
+impl Room {
+    pub(crate) fn new(bytes: usize) -> Self {
+        Self(Arc::new(Semaphore::new((bytes / ROOM_UNIT).min(Semaphore::MAX_PERMITS))))
+    }
+
+    async fn take(&self, bytes: usize, limits: &Limits) -> Result<Option<OwnedSemaphorePermit>, NotReceived> {
+        let units = u32::try_from(bytes.div_ceil(ROOM_UNIT)).map_err(|_| NotReceived::TooLarge)?;
+        if units == 0 {
+            return Ok(None);
+        }
+        let room = Arc::clone(&self.0).acquire_many_owned(units);
+        match timeout(limits.upload_idle, room).await {
+            Ok(Ok(permit)) => Ok(Some(permit)),
+            _ => Err(NotReceived::NoRoom),
+        }
+    }
+}
+
+/// A body that has been received.
+#[derive(Debug)]
+pub(crate) struct Received {
+    /// As it came.
+    pub(crate) raw: Bytes,
+    /// Decoded; `None` if its coding is unknown or broken, so that nobody can say what is in it.
+    pub(crate) text: Option<Bytes>,
+    /// The room it takes, given back when it is dropped.
+    _room: Vec<OwnedSemaphorePermit>,
+}
+
+/// Why a body was not received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotReceived {
+    TooLarge,
+    Slow,
+    NoRoom,
+    /// The client broke off.
+    Gone,
+}
+
+/// Reads a body to its end and undoes its coding.
+pub(crate) async fn receive(
+    body: Incoming,
+    headers: &HeaderMap,
+    room: &Room,
+    limits: &Limits,
+) -> Result<Received, NotReceived> {
+    let mut taken = Vec::new();
+    let raw = timeout(limits.upload_total, read(body, room, limits, &mut taken)).await;
+    let raw = raw.unwrap_or(Err(NotReceived::Slow))?;
+    let text = match Coding::of(headers) {
+        Ok(None) => Some(raw.clone()),
+        Ok(Some(coding)) => decoded(coding, &raw, limits).await?,
+        Err(_) => None,
+    };
+    if let Some(text) = text.as_ref().filter(|_| headers.contains_key(header::CONTENT_ENCODING)) {
+        taken.extend(room.take(text.len(), limits).await?);
+    }
+    Ok(Received { raw, text, _room: taken })
+}
+
+async fn read(
+    mut body: Incoming,
+    room: &Room,
+    limits: &Limits,
+    taken: &mut Vec<OwnedSemaphorePermit>,
+) -> Result<Bytes, NotReceived> {
+    let max = limits.max_body_bytes;
+    let announced = body.size_hint().exact().map_or(Ok(0), usize::try_from).map_err(|_| NotReceived::TooLarge)?;
+    if announced > max {
+        return Err(NotReceived::TooLarge);
+    }
+    taken.extend(room.take(announced, limits).await?);
+    let mut paid = announced;
+    let mut bytes = BytesMut::new();
+    while let Some(frame) = timeout(limits.upload_idle, body.frame()).await.map_err(|_| NotReceived::Slow)? {
+        let Ok(data) = frame.map_err(|_| NotReceived::Gone)?.into_data() else { continue };
+        if bytes.len() + data.len() > max {
+            return Err(NotReceived::TooLarge);
+        }
+        if bytes.is_empty() && body.is_end_stream() {
+            return Ok(data);
+        }
+        if bytes.is_empty() {
+            bytes.reserve(announced);
+        }
+        bytes.extend_from_slice(&data);
+        if bytes.len() > paid {
+            taken.extend(room.take(bytes.len() - paid, limits).await?);
+            paid = bytes.len();
+        }
+    }
+    Ok(bytes.freeze())
+}
+
+async fn decoded(coding: Coding, raw: &Bytes, limits: &Limits) -> Result<Option<Bytes>, NotReceived> {
+    let max = limits.max_body_bytes;
+    let text = if raw.len() <= DECODED_AT_ONCE {
+        coding::decode(coding, raw, max)
+    } else {
+        let raw = raw.clone();
+        let task = tokio::task::spawn_blocking(move || coding::decode(coding, &raw, max));
+        task.await.unwrap_or(Err(Undecodable::Broken))
+    };
+    match text {
+        Ok(text) => Ok(Some(text.into())),
+        Err(Undecodable::TooLarge) => Err(NotReceived::TooLarge),
+        Err(Undecodable::Broken) => Ok(None),
+    }
+}
