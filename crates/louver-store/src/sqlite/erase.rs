@@ -8,15 +8,11 @@ use crate::error::Error;
 use crate::maintenance::Removed;
 use crate::time::UnixMillis;
 use rusqlite::{Connection, Params, Transaction, TransactionBehavior, params};
-use std::time::Duration;
 
 /// Rows in one transaction.
 const STEP: usize = 256;
 /// Pages of the search index that are merged in one transaction.
 const MERGED_PAGES: i64 = 256;
-/// How often the log is tried to be emptied while others read, and how long in between.
-const TRIES: usize = 20;
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// Removes, and counts what it removes.
 pub(super) struct Erase<'c> {
@@ -124,14 +120,9 @@ impl<'c> Erase<'c> {
 
     /// Moves the log into the file. Says whether nothing of it is left.
     pub(super) fn empty_log(&mut self) -> Result<bool, Error> {
-        for _ in 0..TRIES {
-            let is_busy: bool = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-            if !is_busy {
-                return Ok(true);
-            }
-            std::thread::sleep(PAUSE);
-        }
-        Ok(false)
+        // Waits for others as long as any other write does.
+        let is_busy: bool = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        Ok(!is_busy)
     }
 
     pub(super) fn finish(mut self) -> Result<Removed, Error> {

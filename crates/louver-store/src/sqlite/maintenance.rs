@@ -63,7 +63,7 @@ impl Maintenance for SqliteStore {
     async fn close(&self) -> Result<(), Error> {
         let flushed = self.writes.flush().await;
         self.writes.close().await;
-        self.reads.close();
+        self.reads.close().await;
         match flushed {
             Err(error) if error.is_closed() => Ok(()),
             flushed => flushed,

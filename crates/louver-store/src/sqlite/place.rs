@@ -2,7 +2,7 @@
 
 use super::migrations::{MIGRATIONS, migrate};
 use crate::error::{Error, Kind};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -79,7 +79,7 @@ impl Place {
     /// A connection of its own for a thread.
     pub(super) fn connect(&self) -> Result<Connection, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&self.path, flags)?;
+        let connection = Connection::open_with_flags(&self.path, flags).map_err(|cause| self.unopened(cause))?;
         connection.busy_timeout(self.busy_timeout)?;
         if connection.is_readonly("main")? {
             return Err(Error::new(Kind::ReadOnly, "the store may not be written"));
@@ -101,6 +101,15 @@ impl Place {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         rusqlite::vtab::array::load_module(&connection)?;
         Ok(connection)
+    }
+
+    /// SQLite does not say why a file cannot be opened. It is only opened here where SQLite could not: closing it would
+    /// give up the locks that this process has on it.
+    fn unopened(&self, cause: rusqlite::Error) -> Error {
+        match File::open(&self.path) {
+            Err(error) if cause.sqlite_error_code() == Some(ErrorCode::CannotOpen) => unusable(&self.path, error),
+            _ => cause.into(),
+        }
     }
 }
 

@@ -19,6 +19,8 @@ pub(super) struct Reads {
     place: Arc<Place>,
     queue: Arc<Queue>,
     permits: Arc<Semaphore>,
+    /// One for each thread; its other end is dropped when the thread ends.
+    ended: Mutex<Vec<oneshot::Receiver<()>>>,
 }
 
 #[derive(Default)]
@@ -41,17 +43,23 @@ struct State {
 
 impl Reads {
     pub(super) fn start(place: &Arc<Place>, threads: usize) -> Result<Self, Error> {
-        let reads = Self { place: place.clone(), queue: Arc::default(), permits: Arc::new(Semaphore::new(QUESTIONS)) };
+        let permits = Arc::new(Semaphore::new(QUESTIONS));
+        // Dropped on an error, it ends the threads that were started.
+        let mut reads = Self { place: place.clone(), queue: Arc::default(), permits, ended: Mutex::default() };
         for _ in 0..threads.max(1) {
             let (queue, mut connection) = (reads.queue.clone(), place.connect()?);
+            let (ending, end) = oneshot::channel::<()>();
             let work = move || {
                 while let Some((job, permit)) = queue.next() {
                     // The one who asked sees that no answer comes; the others are still served.
                     let _ = catch_unwind(AssertUnwindSafe(|| job(&mut connection)));
                     drop(permit);
                 }
+                drop(connection);
+                drop(ending);
             };
             spawn("louver-store-read", work)?;
+            reads.ended.get_mut().unwrap_or_else(PoisonError::into_inner).push(end);
         }
         Ok(reads)
     }
@@ -72,17 +80,25 @@ impl Reads {
         answer.await.map_err(|_| unanswered())?
     }
 
-    /// Answers what was asked and ends the threads.
-    pub(super) fn close(&self) {
+    fn stop(&self) {
         self.permits.close();
         self.queue.lock().is_closed = true;
         self.queue.changed.notify_all();
+    }
+
+    /// Answers what was asked and ends the threads.
+    pub(super) async fn close(&self) {
+        self.stop();
+        let ended = std::mem::take(&mut *self.ended.lock().unwrap_or_else(PoisonError::into_inner));
+        for end in ended {
+            let _ = end.await;
+        }
     }
 }
 
 impl Drop for Reads {
     fn drop(&mut self) {
-        self.close();
+        self.stop();
     }
 }
 

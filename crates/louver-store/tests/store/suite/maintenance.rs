@@ -25,7 +25,7 @@ async fn is_there(store: Tested<'_>, kept: &NewContent) -> bool {
     let request = RecallRequest {
         reader: "ann".into(),
         tag: end(kept).into(),
-        address: Address::of_ranges([0..kept.messages.len()]).unwrap(),
+        address: Address::of_ranges(std::iter::once(0..kept.messages.len())).unwrap(),
         max_bytes: usize::MAX,
     };
     matches!(store.recall(request).await.unwrap(), Recalled::Messages { .. })

@@ -126,7 +126,7 @@ pub(crate) async fn hits_of_real_conversations_are_the_engines(store: Tested<'_>
 
 pub(crate) async fn common_words_are_the_engines(store: Tested<'_>) {
     // One text stands in very many places: more than a search reads.
-    let mut words = vec!["the quick one", "of the quick, the"].repeat(11_000);
+    let mut words = ["the quick one", "of the quick, the"].repeat(11_000);
     words[7] = "the quick zebra of the";
     words.push("a one at the end");
     let info = conversation("c1", "ann");
