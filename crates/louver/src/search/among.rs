@@ -9,7 +9,7 @@ use std::collections::HashSet;
 /// How many terms of a query are looked up, the rarest first.
 const QUERY_TERMS: usize = 32;
 /// How many postings a query may read. Terms beyond are so common that they would change the order little.
-const QUERY_POSTINGS: usize = 20_000;
+pub const QUERY_POSTINGS: usize = 20_000;
 
 /// Some messages of an index, to be searched: made by [`SearchIndex::among`].
 ///

@@ -23,6 +23,11 @@ pub struct Found {
 }
 
 impl Found {
+    /// The terms of the query that decided.
+    pub fn terms(&self) -> impl Iterator<Item = &str> {
+        self.terms.iter().map(String::as_str)
+    }
+
     /// Where the terms that decided stand in the text of a hit: byte ranges, ascending and apart. Terms of the query that
     /// are too common to have been looked up are not among them. O(text).
     #[must_use]

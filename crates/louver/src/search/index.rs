@@ -7,10 +7,12 @@ use crate::wire::Message;
 use std::collections::HashMap;
 
 /// That a term stands in a passage, and how often.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Posting {
-    pub(super) passage: u32,
-    pub(super) times: u32,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Posting {
+    /// The passage, counted from the first of the first message.
+    pub passage: u32,
+    /// How often the term stands there.
+    pub times: u32,
 }
 
 /// Messages, searchable by the words in them.
@@ -39,6 +41,37 @@ impl SearchIndex {
             self.lengths.push(length);
         }
         self.ends.push(number(self.lengths.len()));
+    }
+
+    /// An index that was kept elsewhere, and of which only some terms are at hand: for each message how many
+    /// [`terms`](super::terms()) its passages have, and for each term the passages that hold it, ascending.
+    ///
+    /// A search for these terms finds what the whole index would find.
+    ///
+    /// ```
+    /// use louver::search::{Hit, Posting, SearchIndex};
+    ///
+    /// let needle = ("needle".to_owned(), vec![Posting { passage: 1, times: 1 }]);
+    /// let index = SearchIndex::from_parts([&[7, 3][..], &[5]], [needle]);
+    /// assert_eq!(index.among(|_| true).search("the needle", 5).hits, [Hit { message: 0, passage: 1 }]);
+    /// ```
+    #[must_use]
+    pub fn from_parts<'l>(
+        lengths: impl IntoIterator<Item = &'l [u32]>,
+        postings: impl IntoIterator<Item = (String, Vec<Posting>)>,
+    ) -> Self {
+        let mut index = Self::default();
+        for lengths in lengths {
+            let message = number(index.ends.len());
+            index.lengths.extend_from_slice(lengths);
+            index.messages.resize(index.lengths.len(), message);
+            index.ends.push(number(index.lengths.len()));
+        }
+        for (term, postings) in postings {
+            let term = index.number(&term);
+            index.postings[term as usize] = postings;
+        }
+        index
     }
 
     /// How many messages it holds.

@@ -139,3 +139,20 @@ fn an_empty_index_finds_nothing() {
     let index = index(&[""; 0]);
     assert_eq!((index.passages(), found(&index, "anything")), (0, vec![]));
 }
+
+#[test]
+fn an_index_put_together_from_a_few_terms_finds_the_same() {
+    let texts: Vec<String> = (0..60).map(|number| format!("w{} w{} common common", number % 5, number % 11)).collect();
+    let whole = index(&texts);
+    for query in ["w1 w7 common", "common", "w3", "absent"] {
+        let mut known = Vec::new();
+        crate::search::terms(query, |term, _| {
+            known.extend(whole.postings(term).map(|all| (term.to_owned(), all.to_vec())))
+        });
+        let parts = SearchIndex::from_parts(whole.lengths(), known);
+        let is_left_out = |message: usize| message < 50 && message.is_multiple_of(3);
+        let (found, expected) = (parts.among(is_left_out).search(query, 9), whole.among(is_left_out).search(query, 9));
+        assert_eq!(found, expected, "{query}");
+        assert_eq!(found.terms().count(), expected.terms().count());
+    }
+}

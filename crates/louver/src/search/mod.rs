@@ -27,7 +27,8 @@ mod passages;
 mod ranking;
 mod terms;
 
-pub use among::Among;
+pub use among::{Among, QUERY_POSTINGS};
 pub use found::{Found, Hit};
-pub use index::SearchIndex;
+pub use index::{Posting, SearchIndex};
 pub use passages::{PASSAGE_CHARS, passages};
+pub use terms::terms;

@@ -22,8 +22,14 @@ fn level(byte: u8) -> u8 {
     }
 }
 
-/// Calls `each` with every term of a text in small letters, and where it stands.
-pub(super) fn terms(text: &str, mut each: impl FnMut(&str, Range<usize>)) {
+/// Calls `each` with every term of a text in small letters, and where it stands. O(text).
+///
+/// ```
+/// let mut terms = Vec::new();
+/// louver::search::terms("see src/lib.rs", |term, _| terms.push(term.to_owned()));
+/// assert_eq!(terms, ["see", "src/lib.rs", "src", "lib.rs", "lib", "rs"]);
+/// ```
+pub fn terms(text: &str, mut each: impl FnMut(&str, Range<usize>)) {
     let mut lower = String::new();
     let mut tell = |range: Range<usize>| {
         let term = start_of(&text[range.clone()]);

@@ -1,0 +1,141 @@
+//! What is written without anybody waiting for it.
+
+use super::{account, content};
+use crate::account::{ConversationInfo, Queued, RequestEntry};
+use crate::content::NewContent;
+use crate::error::Error;
+use rusqlite::Connection;
+use std::collections::VecDeque;
+use tokio::sync::oneshot;
+
+/// How many entries go into one transaction, and how many bytes: whoever asks for a decision waits no longer than that.
+const TOGETHER: usize = 256;
+const TOGETHER_BYTES: usize = 256 << 10;
+
+/// One entry.
+pub(super) enum Behind {
+    Request(Box<(ConversationInfo, RequestEntry)>),
+    Content(Box<NewContent>),
+    /// Somebody waits for everything before it.
+    Flush(oneshot::Sender<Result<(), Error>>),
+}
+
+impl Behind {
+    pub(super) fn apply(&self, connection: &Connection) -> Result<(), Error> {
+        match self {
+            Self::Request(entry) => account::insert(connection, &entry.0, &entry.1),
+            Self::Content(content) => content::put(connection, content).map(drop),
+            Self::Flush(_) => Ok(()),
+        }
+    }
+
+    pub(super) fn is_flush(&self) -> bool {
+        matches!(self, Self::Flush(_))
+    }
+
+    /// Tells whoever waits.
+    pub(super) fn answer(self, outcome: Result<(), Error>) {
+        if let Self::Flush(reply) = self {
+            let _ = reply.send(outcome);
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Request(_) => 1 << 10,
+            Self::Content(content) => content.messages.iter().map(|message| message.raw.len() + 100).sum(),
+            Self::Flush(_) => 0,
+        }
+    }
+}
+
+/// Entries that wait, in their order; only so many, and so large.
+pub(super) struct Pending {
+    entries: VecDeque<Behind>,
+    bytes: usize,
+    max_entries: usize,
+    max_bytes: usize,
+    lost: u64,
+}
+
+impl std::fmt::Debug for Pending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pending")
+            .field("entries", &self.entries.len())
+            .field("lost", &self.lost)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Pending {
+    pub(super) fn new(max_entries: usize, max_bytes: usize) -> Self {
+        Self { entries: VecDeque::new(), bytes: 0, max_entries, max_bytes, lost: 0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub(super) fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Takes an entry if there is room.
+    pub(super) fn push(&mut self, entry: Behind, is_closing: bool) -> Queued {
+        let bytes = entry.bytes();
+        if is_closing || self.entries.len() >= self.max_entries || self.bytes + bytes > self.max_bytes {
+            self.lost += 1;
+            return Queued::Lost;
+        }
+        self.bytes += bytes;
+        self.entries.push_back(entry);
+        Queued::Waiting
+    }
+
+    /// There is always room for somebody who waits: they are as many as there are callers.
+    pub(super) fn flush(&mut self, reply: oneshot::Sender<Result<(), Error>>) {
+        self.entries.push_back(Behind::Flush(reply));
+    }
+
+    /// The next entries for one transaction.
+    pub(super) fn take(&mut self) -> Vec<Behind> {
+        let mut taken = Vec::new();
+        let mut bytes = 0;
+        while let Some(entry) = self.entries.pop_front() {
+            bytes += entry.bytes();
+            taken.push(entry);
+            if taken.len() >= TOGETHER || bytes >= TOGETHER_BYTES {
+                break;
+            }
+        }
+        self.bytes -= bytes.min(self.bytes);
+        taken
+    }
+
+    /// Keeps what could not be written for the next time, if there is one; whoever waits is told now.
+    pub(super) fn put_back(&mut self, entries: Vec<Behind>, error: &Error, is_closing: bool) {
+        for entry in entries.into_iter().rev() {
+            self.bytes += entry.bytes();
+            self.entries.push_front(entry);
+        }
+        let is_kept = |entry: &Behind| !is_closing && !entry.is_flush();
+        for entry in std::mem::take(&mut self.entries) {
+            if is_kept(&entry) {
+                self.entries.push_back(entry);
+            } else {
+                self.bytes -= entry.bytes();
+                self.lose(vec![entry], error);
+            }
+        }
+    }
+
+    /// Counts what will never be written.
+    pub(super) fn lose(&mut self, entries: Vec<Behind>, error: &Error) {
+        self.lost += entries.iter().filter(|entry| !entry.is_flush()).count() as u64;
+        entries.into_iter().for_each(|entry| entry.answer(Err(error.clone())));
+    }
+}

@@ -1,0 +1,355 @@
+//! Messages in SQLite.
+
+use super::SqliteStore;
+use super::account::{conversation_number, find_reader, named, reader_number};
+use super::behind::Behind;
+use super::search::search;
+use super::values::{bounded, chain_hash, count, counted, hash_array};
+use crate::account::{Queued, Whose};
+use crate::chain::{ChainHash, ChainTag};
+use crate::content::{
+    ArchivedMessage, Content, MAX_MESSAGE_BYTES, MAX_PAGE_BYTES, MessagePlace, NewContent, RecallRequest, Recalled,
+    SearchAnswer, SearchRequest,
+};
+use crate::error::{Error, Kind};
+use crate::name::ConversationId;
+use crate::page::{Cursor, Page, PageRequest};
+use crate::postings::PassageTokens;
+use async_trait::async_trait;
+use louver::search::passages;
+use louver::{Format, Message};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::collections::HashMap;
+
+/// How many bytes of messages are written in one transaction, so that decisions get in between.
+const CHUNK_BYTES: usize = 256 << 10;
+
+#[async_trait]
+impl Content for SqliteStore {
+    async fn put_content(&self, content: NewContent) -> Result<usize, Error> {
+        check(&content)?;
+        let mut new = 0;
+        for chunk in chunks(content) {
+            new += self.writes.ask(move |connection| put(connection, &chunk)).await?;
+        }
+        Ok(new)
+    }
+
+    fn put_content_behind(&self, content: NewContent) -> Queued {
+        let mut queued = Queued::Waiting;
+        for chunk in chunks(content) {
+            if self.writes.push(Behind::Content(Box::new(chunk))) == Queued::Lost {
+                queued = Queued::Lost;
+            }
+        }
+        queued
+    }
+
+    async fn recall(&self, request: RecallRequest) -> Result<Recalled, Error> {
+        self.reads.ask(move |connection| recall(&*connection.transaction()?, &request)).await
+    }
+
+    async fn search(&self, request: SearchRequest) -> Result<SearchAnswer, Error> {
+        self.reads.ask(move |connection| search(&*connection.transaction()?, &request)).await
+    }
+
+    async fn content(
+        &self,
+        whose: Whose,
+        conversation: ConversationId,
+        page: PageRequest,
+    ) -> Result<Page<ArchivedMessage>, Error> {
+        self.reads.ask(move |connection| all(connection, &whose, &conversation, page)).await
+    }
+}
+
+fn check(content: &NewContent) -> Result<(), Error> {
+    bounded("the conversation's name", content.conversation.id.as_str())?;
+    bounded("the reader's name", content.conversation.reader.as_str())?;
+    match content.messages.iter().map(|message| message.raw.len()).find(|bytes| *bytes > MAX_MESSAGE_BYTES) {
+        Some(bytes) => {
+            Err(Error::new(Kind::TooLarge, format!("a message of {bytes} bytes is larger than {MAX_MESSAGE_BYTES}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The same content in pieces, one behind the other.
+fn chunks(content: NewContent) -> Vec<NewContent> {
+    let NewContent { conversation, at, mut index, mut previous, messages } = content;
+    let mut chunks: Vec<NewContent> = Vec::new();
+    let mut bytes = 0;
+    for message in messages {
+        let (chain, length) = (message.chain, message.raw.len());
+        match chunks.last_mut() {
+            Some(chunk) if bytes < CHUNK_BYTES => chunk.messages.push(message),
+            _ => {
+                let messages = vec![message];
+                chunks.push(NewContent { conversation: conversation.clone(), at, index, previous, messages });
+                bytes = 0;
+            }
+        }
+        (bytes, index, previous) = (bytes + length, index.saturating_add(1), Some(chain));
+    }
+    chunks
+}
+
+/// Keeps messages that are not there yet, and says how many.
+pub(super) fn put(connection: &Connection, content: &NewContent) -> Result<usize, Error> {
+    let info = &content.conversation;
+    let reader = reader_number(connection, info.reader.as_str())?;
+    let thread = thread_number(connection, conversation_number(connection, info, content.at)?, reader)?;
+    let known = known_positions(connection, thread, content)?;
+    let mut previous = content.previous.and_then(|chain| known.get(&chain)).map_or(0, |known| known.id);
+    let mut new = 0;
+    for (index, message) in (content.index..).zip(&content.messages) {
+        previous = match known.get(&message.chain) {
+            Some(position) => linked(connection, position, previous)?,
+            None => {
+                new += 1;
+                let id = message_id(connection, reader, info.reader.as_str(), info.format, &message.raw)?;
+                insert_position(connection, (thread, index, message.chain, previous, id))?
+            }
+        };
+    }
+    Ok(new)
+}
+
+fn thread_number(connection: &Connection, conversation: i64, reader: i64) -> Result<i64, Error> {
+    let sql = "SELECT number FROM threads WHERE conversation = ?1 AND reader = ?2";
+    let known = connection.prepare_cached(sql)?.query_row([conversation, reader], |row| row.get(0)).optional()?;
+    if let Some(number) = known {
+        return Ok(number);
+    }
+    let sql = "INSERT INTO threads (conversation, reader) VALUES (?1, ?2)";
+    connection.prepare_cached(sql)?.execute([conversation, reader])?;
+    Ok(connection.last_insert_rowid())
+}
+
+/// A position that is there.
+struct Position {
+    id: i64,
+    index: u32,
+    previous: i64,
+}
+
+fn known_positions(
+    connection: &Connection,
+    thread: i64,
+    content: &NewContent,
+) -> Result<HashMap<ChainHash, Position>, Error> {
+    let sql = "SELECT chain, id, message_index, previous FROM positions WHERE chain IN rarray(?1) AND thread = ?2";
+    let hashes = hash_array(content.messages.iter().map(|message| &message.chain).chain(&content.previous));
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map(params![hashes, thread], |row| {
+        Ok((chain_hash(row, 0)?, Position { id: row.get(1)?, index: row.get(2)?, previous: row.get(3)? }))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Tells a position what stands before it, if nobody knew.
+fn linked(connection: &Connection, position: &Position, previous: i64) -> Result<i64, Error> {
+    if position.previous == 0 && position.index > 0 && previous > 0 {
+        let sql = "UPDATE positions SET previous = ?1 WHERE id = ?2";
+        connection.prepare_cached(sql)?.execute([previous, position.id])?;
+    }
+    Ok(position.id)
+}
+
+fn insert_position(
+    connection: &Connection,
+    (thread, index, chain, previous, message): (i64, u32, ChainHash, i64, i64),
+) -> Result<i64, Error> {
+    let sql = "INSERT INTO positions (thread, message_index, chain, previous, message) VALUES (?1, ?2, ?3, ?4, ?5)";
+    connection.prepare_cached(sql)?.execute(params![thread, index, chain.0, previous, message])?;
+    Ok(connection.last_insert_rowid())
+}
+
+/// Finds or keeps a message.
+fn message_id(connection: &Connection, reader: i64, name: &str, format: Format, raw: &str) -> Result<i64, Error> {
+    let hash = content_hash(name, format, raw);
+    let sql = "SELECT id FROM messages WHERE hash = ?1";
+    let known = connection.prepare_cached(sql)?.query_row([hash], |row| row.get(0)).optional()?;
+    match known {
+        Some(id) => Ok(id),
+        None => insert_message(connection, reader, format, raw, hash),
+    }
+}
+
+/// The hash of a message, another one for each reader.
+fn content_hash(reader: &str, format: Format, raw: &str) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("louver-store 1 message of a reader");
+    for part in [reader, format.name(), raw] {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+    }
+    *hasher.finalize().as_bytes()
+}
+
+fn insert_message(
+    connection: &Connection,
+    reader: i64,
+    format: Format,
+    raw: &str,
+    hash: [u8; 32],
+) -> Result<i64, Error> {
+    // What the engine cannot read is kept, but found by its place alone.
+    let texts = Message::parse(format, raw).map(|message| passages(&message)).unwrap_or_default();
+    let tokens: Vec<PassageTokens> = texts.iter().map(|text| PassageTokens::of(reader, text)).collect();
+    let sql = "UPDATE next_passage SET id = id + ?1 RETURNING id - ?1";
+    let id: i64 = connection.prepare_cached(sql)?.query_row([tokens.len().max(1) as i64], |row| row.get(0))?;
+    let lengths: Vec<u8> =
+        tokens.iter().flat_map(|passage| u16::try_from(passage.length).unwrap_or(u16::MAX).to_le_bytes()).collect();
+    let sql = "INSERT INTO messages (id, reader, hash, format, bytes, lengths) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let values = params![id, reader, hash, format.name(), count(raw.len() as u64), lengths];
+    connection.prepare_cached(sql)?.execute(values)?;
+    connection.prepare_cached("INSERT INTO texts (message, raw) VALUES (?1, ?2)")?.execute(params![id, raw])?;
+    let mut insert = connection.prepare_cached("INSERT INTO passages (rowid, terms) VALUES (?1, ?2)")?;
+    for (passage, number) in tokens.iter().zip(id..) {
+        insert.execute(params![number, passage.tokens])?;
+    }
+    Ok(id)
+}
+
+/// A point of a chain.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub(super) position: i64,
+    pub(super) thread: i64,
+    pub(super) index: u32,
+}
+
+/// What a tag names.
+pub(super) enum Tagged {
+    Unknown,
+    Ambiguous,
+    Point(Point),
+}
+
+/// Finds the point that a tag names, among those of a reader.
+pub(super) fn tagged(connection: &Connection, reader: &str, tag: &ChainTag) -> Result<Tagged, Error> {
+    let sql = "SELECT DISTINCT p.chain FROM positions p JOIN threads t ON t.number = p.thread JOIN readers r ON r.number = t.reader
+        WHERE p.chain BETWEEN ?1 AND ?2 AND r.name = ?3 LIMIT 2";
+    let (first, last) = tag.bounds();
+    let mut statement = connection.prepare_cached(sql)?;
+    let chains = statement.query_map(params![first, last, reader], |row| chain_hash(row, 0))?;
+    let chains: Vec<ChainHash> = chains.collect::<Result<_, _>>()?;
+    let [chain] = chains[..] else {
+        return Ok(if chains.is_empty() { Tagged::Unknown } else { Tagged::Ambiguous });
+    };
+    let sql = "SELECT p.id, p.thread, p.message_index FROM positions p JOIN threads t ON t.number = p.thread
+            JOIN readers r ON r.number = t.reader
+        WHERE p.chain = ?1 AND r.name = ?2 ORDER BY p.id LIMIT 1";
+    let point = connection.prepare_cached(sql)?.query_row(params![chain.0, reader], |row| {
+        Ok(Point { position: row.get(0)?, thread: row.get(1)?, index: row.get(2)? })
+    })?;
+    Ok(Tagged::Point(point))
+}
+
+/// A message on a chain.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OnChain {
+    pub(super) position: i64,
+    pub(super) index: u32,
+    pub(super) message: i64,
+}
+
+/// The messages from the start of a chain to a point of it, as far back as they are known.
+pub(super) fn chain_to(connection: &Connection, point: Point) -> Result<Vec<OnChain>, Error> {
+    let sql = "SELECT id, message_index, previous, message FROM positions WHERE thread = ?1 AND message_index <= ?2
+        ORDER BY message_index DESC";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params![point.thread, point.index])?;
+    let (mut chain, mut wanted) = (Vec::new(), point.position);
+    // Whatever stands before a message has a lower index, so it comes later.
+    while let Some(row) = rows.next()? {
+        let position: i64 = row.get(0)?;
+        if position == wanted {
+            chain.push(OnChain { position, index: row.get(1)?, message: row.get(3)? });
+            wanted = row.get(2)?;
+        }
+        if wanted == 0 {
+            break;
+        }
+    }
+    chain.reverse();
+    Ok(chain)
+}
+
+fn recall(connection: &Connection, request: &RecallRequest) -> Result<Recalled, Error> {
+    let point = match tagged(connection, request.reader.as_str(), &request.tag)? {
+        Tagged::Unknown => return Ok(Recalled::UnknownTag),
+        Tagged::Ambiguous => return Ok(Recalled::AmbiguousTag),
+        Tagged::Point(point) => point,
+    };
+    let chain: HashMap<usize, OnChain> =
+        chain_to(connection, point)?.into_iter().map(|found| (found.index as usize, found)).collect();
+    let (mut messages, mut bytes): (Vec<ArchivedMessage>, usize) = (Vec::new(), 0);
+    for index in request.address.indices() {
+        let Some(found) = chain.get(&index) else {
+            return Ok(Recalled::Missing { index });
+        };
+        let message = archived(connection, found.position)?;
+        bytes = bytes.saturating_add(message.raw.len());
+        if bytes > request.max_bytes.min(MAX_PAGE_BYTES) && !messages.is_empty() {
+            return Ok(Recalled::Messages { messages, next: Some(found.index) });
+        }
+        messages.push(message);
+    }
+    Ok(Recalled::Messages { messages, next: None })
+}
+
+const PLACE: &str = "c.id, p.message_index, p.chain, before.chain, m.format FROM positions p
+    JOIN threads t ON t.number = p.thread JOIN conversations c ON c.number = t.conversation
+    JOIN messages m ON m.id = p.message LEFT JOIN positions before ON before.id = p.previous";
+
+fn place(row: &Row<'_>) -> rusqlite::Result<MessagePlace> {
+    Ok(MessagePlace {
+        conversation: row.get::<_, String>(0)?.into(),
+        index: row.get(1)?,
+        chain: chain_hash(row, 2)?,
+        previous: row.get::<_, Option<[u8; 32]>>(3)?.map(ChainHash),
+        format: named(row, 4)?,
+    })
+}
+
+/// A message at its place.
+pub(super) fn archived(connection: &Connection, position: i64) -> Result<ArchivedMessage, Error> {
+    let sql = format!("SELECT {PLACE} WHERE p.id = ?1");
+    let place = connection.prepare_cached(&sql)?.query_row([position], place)?;
+    let sql = "SELECT x.raw FROM positions p JOIN texts x ON x.message = p.message WHERE p.id = ?1";
+    let raw = connection.prepare_cached(sql)?.query_row([position], |row| Ok(row.get_ref(0)?.as_str()?.into()))?;
+    Ok(ArchivedMessage { place, raw })
+}
+
+fn all(
+    connection: &Connection,
+    whose: &Whose,
+    conversation: &ConversationId,
+    page: PageRequest,
+) -> Result<Page<ArchivedMessage>, Error> {
+    let reader = match whose {
+        Whose::Everybody => None,
+        Whose::Only(reader) => Some(find_reader(connection, reader.as_str())?.unwrap_or_default()),
+    };
+    let sql = "SELECT p.message_index, p.id, m.bytes FROM conversations c JOIN threads t ON t.conversation = c.number
+            JOIN positions p ON p.thread = t.number JOIN messages m ON m.id = p.message
+        WHERE c.id = ?1 AND coalesce(t.reader = ?2, true) AND (p.message_index, p.id) > (?3, ?4)
+        ORDER BY p.message_index, p.id LIMIT ?5";
+    let after = page.after.unwrap_or(Cursor { order: -1, number: 0 });
+    let limit = page.limit();
+    let mut statement = connection.prepare_cached(sql)?;
+    let values = params![conversation.as_str(), reader, after.order, after.number, page.one_more()];
+    let mut rows = statement.query(values)?;
+    let (mut found, mut bytes): (Vec<(Cursor, ArchivedMessage)>, u64) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        bytes = bytes.saturating_add(counted(row, 2)?);
+        if bytes > MAX_PAGE_BYTES as u64 && !found.is_empty() {
+            let limit = found.len();
+            let next = found.last().map(|(cursor, _)| *cursor);
+            return Ok(Page { next, ..Page::of(found, limit) });
+        }
+        let cursor = Cursor { order: row.get(0)?, number: row.get(1)? };
+        found.push((cursor, archived(connection, cursor.number)?));
+    }
+    Ok(Page::of(found, limit))
+}

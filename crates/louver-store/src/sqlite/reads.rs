@@ -1,0 +1,146 @@
+//! Threads that read.
+
+use super::place::Place;
+use crate::error::{Error, Kind};
+use rusqlite::Connection;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+/// How many questions may wait for a thread; more wait for a place.
+const QUESTIONS: usize = 256;
+
+type Job = Box<dyn FnOnce(&mut Connection) + Send>;
+
+/// A few threads, each with a connection of its own.
+#[derive(Debug)]
+pub(super) struct Reads {
+    place: Arc<Place>,
+    queue: Arc<Queue>,
+    permits: Arc<Semaphore>,
+    /// One for each thread; its other end is dropped when the thread ends.
+    ended: Mutex<Vec<oneshot::Receiver<()>>>,
+}
+
+#[derive(Default)]
+struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl std::fmt::Debug for Queue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Queue").finish_non_exhaustive()
+    }
+}
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<(Job, OwnedSemaphorePermit)>,
+    is_closed: bool,
+}
+
+impl Reads {
+    pub(super) fn start(place: &Arc<Place>, threads: usize) -> Result<Self, Error> {
+        let permits = Arc::new(Semaphore::new(QUESTIONS));
+        // Dropped on an error, it ends the threads that were started.
+        let mut reads = Self { place: place.clone(), queue: Arc::default(), permits, ended: Mutex::default() };
+        for _ in 0..threads.max(1) {
+            let (queue, mut connection) = (reads.queue.clone(), place.connect()?);
+            let (ending, end) = oneshot::channel::<()>();
+            let work = move || {
+                while let Some((job, permit)) = queue.next() {
+                    // The one who asked sees that no answer comes; the others are still served.
+                    let _ = catch_unwind(AssertUnwindSafe(|| job(&mut connection)));
+                    drop(permit);
+                }
+                drop(connection);
+                drop(ending);
+            };
+            spawn("louver-store-read", work)?;
+            reads.ended.get_mut().unwrap_or_else(PoisonError::into_inner).push(end);
+        }
+        Ok(reads)
+    }
+
+    /// Asks a question on one of the threads.
+    pub(super) async fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut Connection) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let permit = self.permits.clone().acquire_owned().await.map_err(|_| closed())?;
+        let (reply, answer) = oneshot::channel();
+        let place = self.place.clone();
+        let job = move |connection: &mut Connection| {
+            // Nobody may be waiting any more.
+            let _ = reply.send(place.check().and_then(|()| question(connection)));
+        };
+        self.queue.push((Box::new(job), permit))?;
+        answer.await.map_err(|_| unanswered())?
+    }
+
+    fn stop(&self) {
+        self.permits.close();
+        self.queue.lock().is_closed = true;
+        self.queue.changed.notify_all();
+    }
+
+    /// Answers what was asked and ends the threads.
+    pub(super) async fn close(&self) {
+        self.stop();
+        let ended = std::mem::take(&mut *self.ended.lock().unwrap_or_else(PoisonError::into_inner));
+        for end in ended {
+            let _ = end.await;
+        }
+    }
+}
+
+impl Drop for Reads {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, job: (Job, OwnedSemaphorePermit)) -> Result<(), Error> {
+        let mut state = self.lock();
+        if state.is_closed {
+            return Err(closed());
+        }
+        state.jobs.push_back(job);
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    fn next(&self) -> Option<(Job, OwnedSemaphorePermit)> {
+        let mut state = self.lock();
+        loop {
+            if let Some(job) = state.jobs.pop_front() {
+                return Some(job);
+            }
+            if state.is_closed {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Starts a thread with a name.
+pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<std::thread::JoinHandle<()>, Error> {
+    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work);
+    thread.map_err(|cause| Error::new(Kind::Other, "no thread could be started for the store").caused_by(cause))
+}
+
+pub(super) fn closed() -> Error {
+    Error::new(Kind::Closed, "the store was closed")
+}
+
+pub(super) fn unanswered() -> Error {
+    Error::new(Kind::Other, "the store gave no answer: something failed inside it")
+}
