@@ -9,7 +9,7 @@ use crate::plan::{LedgerChange, Memory, Plan, Warning};
 use crate::policy::Occasion;
 use crate::tokens::Millitokens;
 use crate::unit::Unit;
-use crate::view::SyntheticKind;
+use crate::view::{Synthetic, SyntheticKind};
 use crate::wire::{Message, PartKind, Role, Shape};
 use std::ops::Range;
 use std::sync::Arc;
@@ -107,12 +107,7 @@ impl Window {
         decision.evicted.append(&mut self.left_on_arrival);
         decision.evicted = joined(&decision.evicted);
         if std::mem::take(&mut self.has_unrecorded) && decision.synthetics.is_none() {
-            let ours = self.synthetics.iter().map(|ours| super::SyntheticMessage {
-                before: ours.before,
-                kind: ours.kind,
-                raw: ours.message.raw().to_owned(),
-            });
-            decision.synthetics = Some(ours.collect());
+            decision.synthetics = Some(self.synthetics.iter().map(super::SyntheticMessage::of).collect());
         }
     }
 
@@ -132,7 +127,8 @@ impl Window {
         if let Some(synthetics) = &decision.synthetics {
             let parsed = synthetics.iter().filter_map(|ours| {
                 let message = Message::parse(self.config.format, &ours.raw).ok()?;
-                Some(self.synthetic(ours.before, ours.kind, message))
+                let sources = ours.sources.clone().into();
+                Some(Synthetic { sources, ..self.synthetic(ours.before, ours.kind, message) })
             });
             self.synthetics = parsed.collect();
         }
