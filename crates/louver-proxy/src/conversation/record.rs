@@ -39,8 +39,8 @@ pub struct ViewRecord {
     /// Where the pinned head ends.
     pub head_end: usize,
     /// Messages whose thinking is not sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thinking_gone: Option<Range<usize>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thinking_gone: Vec<Range<usize>>,
     /// How many messages of the history it speaks of: any history that has these can take it over.
     pub touches: usize,
     /// What the view is known by.
@@ -272,22 +272,25 @@ impl<'w> Recorder<'w> {
         pieces
     }
 
-    /// Parts in another form, and from which message to which thinking is gone.
-    fn edited(&self) -> (Vec<EditedPart>, Option<Range<usize>>) {
-        let mut edited = Vec::new();
-        let mut thinking: Option<Range<usize>> = None;
+    /// Parts in another form, and the messages whose thinking is gone, those between them that have none included.
+    fn edited(&self) -> (Vec<EditedPart>, Vec<Range<usize>>) {
+        let (mut edited, mut thinking): (Vec<EditedPart>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
+        let mut is_run = false;
         for sent in self.window.view().iter() {
-            let (Origin::Edited(index), Some(original)) = (sent.origin, sent.origin.index().and_then(|index| self.window.original(index)))
-            else {
+            let Some((index, original)) = sent.origin.index().and_then(|at| Some((at, self.window.original(at)?))) else {
                 continue;
             };
             let number = self.chain.count_before(index);
-            let had_thinking = original.shape().has(PartKind::Thinking);
-            if had_thinking && !sent.message.shape().has(PartKind::Thinking) {
-                let start = thinking.as_ref().map_or(number, |range| range.start);
-                thinking = Some(start..self.chain.counted().len());
+            if original.shape().has(PartKind::Thinking) {
+                let is_gone = !sent.message.shape().has(PartKind::Thinking);
+                match thinking.last_mut().filter(|_| is_run && is_gone) {
+                    Some(run) => run.end = number + 1,
+                    None if is_gone => thinking.push(number..number + 1),
+                    None => {}
+                }
+                is_run = is_gone;
             }
-            if link(self.window.format(), original).is_some() {
+            if sent.origin == Origin::Edited(index) && link(self.window.format(), original).is_some() {
                 edited.extend(self.edited_parts(number, original, sent.message));
             }
         }
@@ -413,7 +416,7 @@ impl Applied<'_> {
         let number = self.chain.count_before(index);
         let mut edits = Vec::new();
         let parts = || message.shape().parts.iter().enumerate();
-        if self.record.thinking_gone.as_ref().is_some_and(|range| range.contains(&number)) {
+        if self.record.thinking_gone.iter().any(|range| range.contains(&number)) {
             let thinking = parts().filter(|(_, part)| part.kind == PartKind::Thinking);
             edits.extend(thinking.map(|(part, _)| Edit { index, part, change: Change::Drop }));
         }
