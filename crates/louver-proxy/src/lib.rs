@@ -13,6 +13,7 @@ mod closing;
 mod coding;
 mod config;
 mod connector;
+pub mod conversation;
 mod ending;
 mod examine;
 mod exchange;

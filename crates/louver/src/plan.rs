@@ -70,9 +70,33 @@ pub enum LedgerChange {
     #[default]
     Keep,
     /// This text takes its place.
-    Write(String),
+    Write(Written),
     /// It leaves: there is no room for it.
     Remove,
+}
+
+/// A text that a policy writes, and which of it was taken from where.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// The text.
+    pub text: String,
+    /// What stands in messages of the log, in order. Everything else is the policy's own words.
+    pub sources: Vec<Source>,
+}
+
+impl From<String> for Written {
+    fn from(text: String) -> Self {
+        Self { text, sources: Vec::new() }
+    }
+}
+
+/// Bytes of a text that were taken from a message.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Source {
+    /// Where in the text.
+    pub range: Range<usize>,
+    /// The message, as an index into the log.
+    pub message: usize,
 }
 
 /// What a policy remembers from request to request: any value of its own, which the window keeps and hands back.

@@ -1,5 +1,6 @@
 //! What is sent: the log under the decisions so far.
 
+use crate::plan::Source;
 use crate::tokens::Millitokens;
 use crate::unit::Unit;
 use crate::wire::{Message, Role, Shape, Wire};
@@ -33,6 +34,8 @@ pub(crate) struct Synthetic {
     pub(crate) kind: SyntheticKind,
     pub(crate) message: Arc<Message>,
     pub(crate) amount: Millitokens,
+    /// What of its text was taken from the log.
+    pub(crate) sources: Arc<[Source]>,
 }
 
 /// What a synthetic message is for.
@@ -91,6 +94,8 @@ pub struct Sent<'a> {
     pub origin: Origin,
     /// What goes out.
     pub message: &'a Message,
+    /// Of a message of our own, what of its text was taken from the log.
+    pub sources: &'a [Source],
 }
 
 /// Where explicit cache marks belong besides the one behind system and tools: each as the number of messages of the
@@ -144,7 +149,7 @@ impl<'a> View<'a> {
             let ours = &ours[..ours.partition_point(|synthetic| synthetic.before <= index)];
             written += ours.len();
             ours.iter()
-                .map(|synthetic| Sent { origin: Origin::Synthetic(synthetic.kind), message: &synthetic.message })
+                .map(|ours| Sent { origin: Origin::Synthetic(ours.kind), message: &ours.message, sources: &ours.sources })
                 .chain(entries.get(index).map(|entry| sent(index, entry)))
         })
     }
@@ -213,7 +218,7 @@ impl serde::Serialize for RawMessage<'_> {
 
 fn sent(index: usize, entry: &Entry) -> Sent<'_> {
     let origin = if entry.edited.is_some() { Origin::Edited(index) } else { Origin::Kept(index) };
-    Sent { origin, message: entry.current() }
+    Sent { origin, message: entry.current(), sources: &[] }
 }
 
 /// The roles of what has to stand before an account of what left and at the end of the seam. The end of a history needs

@@ -3,7 +3,7 @@
 use super::PolicyInput;
 use crate::catalog::ThinkingBinding;
 use crate::edit::{Change, Edit, thinking_edits};
-use crate::plan::{Largest, LedgerChange, Overflow, Pins, Plan};
+use crate::plan::{Largest, LedgerChange, Overflow, Pins, Plan, Written};
 use crate::tokens::Millitokens;
 use crate::unit::Unit;
 use crate::view::{Synthetic, SyntheticKind, bridges};
@@ -246,14 +246,16 @@ impl<'a> PlanBuilder<'a> {
     }
 
     /// Puts a ledger into the plan in place of the one in the view; an empty text takes it out.
-    pub fn put_ledger(&mut self, text: String) {
-        let amount = if text.is_empty() { Millitokens::ZERO } else { self.input.count_text(&text) };
+    pub fn put_ledger(&mut self, ledger: impl Into<Written>) {
+        let ledger = ledger.into();
+        let is_empty = ledger.text.is_empty();
+        let amount = if is_empty { Millitokens::ZERO } else { self.input.count_text(&ledger.text) };
         self.total = self.total.saturating_sub(self.ledger) + amount;
         self.ledger = amount;
-        self.plan.ledger = match text.is_empty() {
+        self.plan.ledger = match is_empty {
             true if self.input.ledger_amount() == Millitokens::ZERO => LedgerChange::Keep,
             true => LedgerChange::Remove,
-            false => LedgerChange::Write(text),
+            false => LedgerChange::Write(ledger),
         };
         if self.plan.ledger != LedgerChange::Keep {
             self.change_from(self.head_end());

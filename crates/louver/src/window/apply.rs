@@ -10,7 +10,7 @@ use crate::plan::{LedgerChange, Memory, Plan, Warning};
 use crate::policy::Occasion;
 use crate::tokens::Millitokens;
 use crate::unit::Unit;
-use crate::view::SyntheticKind;
+use crate::view::{Synthetic, SyntheticKind};
 use crate::wire::{Message, PartKind, Role};
 use std::ops::Range;
 use std::sync::Arc;
@@ -117,7 +117,8 @@ impl Window {
         if let Some(synthetics) = &decision.synthetics {
             let parsed = synthetics.iter().filter_map(|ours| {
                 let message = Message::parse(self.config.format, &ours.raw).ok()?;
-                Some(self.synthetic(ours.before, ours.kind, message))
+                let sources = ours.sources.clone().into();
+                Some(Synthetic { sources, ..self.synthetic(ours.before, ours.kind, message) })
             });
             self.synthetics = parsed.collect();
         }

@@ -4,7 +4,7 @@ use super::{Window, apply};
 use crate::count::count_message;
 use crate::edit::{Edit, edit_message, thinking_edits};
 use crate::error::RecordError;
-use crate::plan::{LedgerChange, Plan, Trigger};
+use crate::plan::{LedgerChange, Plan, Source, Trigger};
 use crate::unit::Unit;
 use crate::view::{Synthetic, SyntheticKind, bridges};
 use crate::wire::{Format, Message, Role};
@@ -48,6 +48,7 @@ pub struct EditedMessage {
 
 /// A message of our own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SyntheticMessage {
     /// The log index it stands before.
     pub before: usize,
@@ -55,11 +56,22 @@ pub struct SyntheticMessage {
     pub kind: SyntheticKind,
     /// The message, word by word.
     pub raw: String,
+    /// What of its text was taken from the log.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Source>,
+}
+
+impl SyntheticMessage {
+    /// A message of our own, none of which was taken from the log.
+    #[must_use]
+    pub fn new(before: usize, kind: SyntheticKind, raw: &str) -> Self {
+        Self { before, kind, raw: raw.to_owned(), sources: Vec::new() }
+    }
 }
 
 impl From<&Synthetic> for SyntheticMessage {
     fn from(ours: &Synthetic) -> Self {
-        Self { before: ours.before, kind: ours.kind, raw: ours.message.raw().to_owned() }
+        Self { sources: ours.sources.to_vec(), ..Self::new(ours.before, ours.kind, ours.message.raw()) }
     }
 }
 
@@ -225,10 +237,11 @@ impl Window {
         let ledger = match accounts.ledger {
             LedgerChange::Keep => standing(SyntheticKind::Ledger),
             LedgerChange::Remove => None,
-            LedgerChange::Write(text) => {
+            LedgerChange::Write(ledger) => {
                 // What a format writes it can read: a property test holds every writer to that.
-                let message = Message::synthetic(self.config.format, Role::Assistant, &text);
-                message.ok().map(|message| self.synthetic(place, SyntheticKind::Ledger, message))
+                let message = Message::synthetic(self.config.format, Role::Assistant, &ledger.text);
+                let written = message.ok().map(|message| self.synthetic(place, SyntheticKind::Ledger, message));
+                written.map(|ours| Synthetic { sources: ledger.sources.into(), ..ours })
             }
         };
         let summary = match accounts.summary {
@@ -241,7 +254,7 @@ impl Window {
 
     pub(super) fn synthetic(&self, before: usize, kind: SyntheticKind, message: Message) -> Synthetic {
         let amount = count_message(&*self.config.counter, &message);
-        Synthetic { before, kind, message: Arc::new(message), amount }
+        Synthetic { before, kind, message: Arc::new(message), amount, sources: Arc::default() }
     }
 
     /// What has to stand on either side of the seam before log index `next`.
@@ -258,7 +271,8 @@ impl Window {
         let ours = kinds.into_iter().zip(roles).filter_map(|(kind, role)| {
             let role = role.filter(|role| !is_inside_turn || *role != Role::User)?;
             let message = Message::synthetic(self.config.format, role, apply::MARKER).ok()?;
-            Some(Synthetic { before: next, kind, message: Arc::new(message), amount: self.marker })
+            let (message, sources) = (Arc::new(message), Arc::default());
+            Some(Synthetic { before: next, kind, message, amount: self.marker, sources })
         });
         ours.collect()
     }

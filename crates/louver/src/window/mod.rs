@@ -599,6 +599,12 @@ impl Window {
         self.units.get(position).is_some_and(|unit| self.landmarks.holds(unit, self.config.thinking))
     }
 
+    /// Where the pinned head ends, as an index into the log: accounts of what left stand behind it.
+    #[must_use]
+    pub fn head_end(&self) -> usize {
+        self.head_end
+    }
+
     /// The units in the view, as ranges of the log.
     pub fn units(&self) -> impl Iterator<Item = Range<usize>> {
         self.units.iter().map(|unit| unit.range.clone())

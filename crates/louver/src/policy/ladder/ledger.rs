@@ -57,6 +57,8 @@ impl Fact {
 #[derive(Clone, Debug)]
 pub(super) struct Command {
     id: String,
+    /// The message that holds it.
+    pub(super) message: usize,
     pub(super) text: String,
     pub(super) outcome: &'static str,
 }
@@ -88,28 +90,28 @@ pub(super) struct Ledger {
     pub(super) folded: Vec<Range<usize>>,
 }
 
-/// Paths, each once, the one named last at the end.
+/// Paths, each once with the message that named it last, that one at the end.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Paths(VecDeque<String>);
+pub(super) struct Paths(VecDeque<(String, usize)>);
 
 impl Paths {
-    fn note(&mut self, path: String) {
-        if let Some(position) = self.0.iter().rposition(|known| *known == path) {
+    fn note(&mut self, path: String, message: usize) {
+        if let Some(position) = self.0.iter().rposition(|(known, _)| *known == path) {
             self.0.remove(position);
         }
-        self.0.push_back(path);
+        self.0.push_back((path, message));
         if self.0.len() > PATHS {
             self.0.pop_front();
         }
     }
 
     /// The newest first.
-    pub(super) fn newest(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().rev().map(String::as_str)
+    pub(super) fn newest(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.0.iter().rev().map(|(path, message)| (path.as_str(), *message))
     }
 
     pub(super) fn contains(&self, path: &str) -> bool {
-        self.0.iter().any(|known| known == path)
+        self.0.iter().any(|(known, _)| known == path)
     }
 }
 
@@ -123,7 +125,7 @@ impl Ledger {
         self.note_names(index, message);
         for (at, part) in message.shape().parts.iter().enumerate() {
             match part.kind {
-                PartKind::ToolCall => self.note_call(message, part),
+                PartKind::ToolCall => self.note_call(index, message, part),
                 PartKind::ToolResult => self.note_result(message, part),
                 PartKind::Text if is_request(message, part) => {
                     self.requests.push_back((index, at));
@@ -157,15 +159,16 @@ impl Ledger {
         }
     }
 
-    fn note_call(&mut self, message: &Message, part: &Part) {
+    fn note_call(&mut self, index: usize, message: &Message, part: &Part) {
         let Arguments { path, command } = Arguments::of(message, part);
         if let Some(path) = path {
             let paths = if edits_file(&message.name_of(part)) { &mut self.written } else { &mut self.read };
-            paths.note(path);
+            paths.note(path, index);
         }
         if let Some(command) = command {
             let text = super::page::shortened(command.lines().next().unwrap_or_default()).to_owned();
-            self.commands.push_back(Command { id: message.id_of(part).into_owned(), text, outcome: "no result" });
+            let id = message.id_of(part).into_owned();
+            self.commands.push_back(Command { id, message: index, text, outcome: "no result" });
             if self.commands.len() > COMMANDS {
                 self.commands.pop_front();
             }

@@ -5,8 +5,10 @@ use super::names::{key, names};
 use super::texts::Place;
 use crate::address::Address;
 use crate::edit::clip;
+use crate::plan::{Source, Written};
 use crate::policy::PolicyInput;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -64,20 +66,20 @@ impl<'a> Candidates<'a> {
     }
 
     /// A page of at most so many tokens, by `count`; empty where there is no room for one.
-    pub(super) fn page_within(&self, most_tokens: u64, lines_percent: u8, count: impl Fn(&str) -> u64) -> String {
+    pub(super) fn page_within(&self, most_tokens: u64, lines_percent: u8, count: impl Fn(&str) -> u64) -> Written {
         let mut max_chars = most_tokens.saturating_mul(CHARS_PER_TOKEN);
         while max_chars >= SMALLEST_PAGE_CHARS {
-            let text = self.page(usize::try_from(max_chars).unwrap_or(usize::MAX), usize::from(lines_percent));
-            let tokens = count(&text);
+            let page = self.page(usize::try_from(max_chars).unwrap_or(usize::MAX), usize::from(lines_percent));
+            let tokens = count(&page.text);
             if tokens <= most_tokens {
-                return text;
+                return page;
             }
             max_chars = (max_chars * most_tokens / tokens).min(max_chars * 19 / 20);
         }
-        String::new()
+        Written::default()
     }
 
-    fn page(&self, max_chars: usize, lines_percent: usize) -> String {
+    fn page(&self, max_chars: usize, lines_percent: usize) -> Written {
         let ledger = self.ledger;
         let mut page = Page::new(max_chars);
         page.line(TITLE);
@@ -87,15 +89,20 @@ impl<'a> Candidates<'a> {
             max_chars / 5,
             ledger.requests.iter().rev().map(|(at, part)| self.request(*at, *part)),
         );
-        page.section("Files written:", max_chars / 16, ledger.written.newest());
-        let commands = ledger.commands.iter().rev().map(|c| format!("{} -> {}", c.text, c.outcome));
+        let entry = |(text, message)| Entry::quoting(text, message);
+        page.section("Files written:", max_chars / 16, ledger.written.newest().map(entry));
+        let commands = ledger.commands.iter().rev();
+        let commands = commands.map(|c| Entry { after: c.outcome, ..Entry::quoting(&*c.text, c.message) });
         page.section("Commands:", max_chars / 8, commands);
-        let lines = self.lines.iter().map(|(message, place)| self.line(*message as usize, *place));
+        let lines = self.lines.iter().map(|(message, place)| {
+            let message = *message as usize;
+            Entry::quoting(self.line(message, *place), message)
+        });
         page.section("Lines:", max_chars / 100 * lines_percent, lines);
-        let only_read = ledger.read.newest().filter(|path| !ledger.written.contains(path));
-        page.section("Files read:", max_chars / 16, only_read);
+        let only_read = ledger.read.newest().filter(|(path, _)| !ledger.written.contains(path));
+        page.section("Files read:", max_chars / 16, only_read.map(entry));
         page.names("Names:", &self.names, |name, text| self.spell(name, text));
-        page.text
+        page.written
     }
 
     fn opening(&self) -> String {
@@ -106,10 +113,10 @@ impl<'a> Candidates<'a> {
         format!("{count} earlier messages are folded here: {tag}. What they said last about each name follows.")
     }
 
-    fn request(&self, message: usize, part: usize) -> String {
+    fn request(&self, message: usize, part: usize) -> Entry<'static> {
         let original = self.input.original(message);
         let text = original.shape().parts.get(part).map(|part| original.text_of(part)).unwrap_or_default();
-        format!("{} {}", Address::of(message).tag(), clip(text.trim(), REQUEST_CHARS))
+        Entry { before: Address::of(message).tag(), ..Entry::quoting(clip(text.trim(), REQUEST_CHARS), message) }
     }
 
     fn line(&self, message: usize, place: Place) -> String {
@@ -162,31 +169,77 @@ pub(super) fn shortened(line: &str) -> &str {
     line.char_indices().nth(LINE_CHARS).map_or(line, |(end, _)| &line[..end])
 }
 
+/// Something that a message says, and our own words before and behind it.
+struct Entry<'t> {
+    before: String,
+    quoted: Cow<'t, str>,
+    after: &'static str,
+    message: usize,
+}
+
+impl<'t> Entry<'t> {
+    fn quoting(quoted: impl Into<Cow<'t, str>>, message: usize) -> Self {
+        Self { before: String::new(), quoted: quoted.into(), after: "", message }
+    }
+
+    fn len(&self) -> usize {
+        let joined = |words: &str, joint: &str| if words.is_empty() { 0 } else { words.len() + joint.len() };
+        joined(&self.before, " ") + self.quoted.len() + joined(self.after, ARROW)
+    }
+
+    /// What it is known by: the same as that of a bare line where it is nothing else.
+    fn key(&self) -> u64 {
+        key(&self.before) ^ key(&self.quoted) ^ key(self.after)
+    }
+}
+
+/// Stands between a command and what came of it.
+const ARROW: &str = " -> ";
+
 /// A text that fills up to its bound.
 struct Page {
-    text: String,
+    written: Written,
     max_chars: usize,
-    written: FxHashSet<u64>,
+    standing: FxHashSet<u64>,
 }
 
 impl Page {
     fn new(max_chars: usize) -> Self {
-        Self { text: String::new(), max_chars, written: FxHashSet::default() }
+        Self { written: Written::default(), max_chars, standing: FxHashSet::default() }
     }
 
     fn line(&mut self, line: &str) {
-        if !self.text.is_empty() {
-            self.text.push('\n');
+        if !self.written.text.is_empty() {
+            self.written.text.push('\n');
         }
-        self.text.push_str(line);
+        self.written.text.push_str(line);
+    }
+
+    fn entry(&mut self, entry: &Entry<'_>) {
+        self.line(&entry.before);
+        if !entry.before.is_empty() {
+            self.written.text.push(' ');
+        }
+        let start = self.written.text.len();
+        self.written.text.push_str(&entry.quoted);
+        self.took(start, entry.message);
+        if !entry.after.is_empty() {
+            self.written.text.push_str(ARROW);
+            self.written.text.push_str(entry.after);
+        }
+    }
+
+    /// Takes note that everything from `start` on was taken from a message.
+    fn took(&mut self, start: usize, message: usize) {
+        self.written.sources.push(Source { range: start..self.written.text.len(), message });
     }
 
     fn room(&self) -> usize {
-        self.max_chars.saturating_sub(self.text.len())
+        self.max_chars.saturating_sub(self.written.text.len())
     }
 
     /// A heading and as many entries as fit its share; an entry that stands on the page already is not written again.
-    fn section<T: AsRef<str>>(&mut self, heading: &str, share: usize, entries: impl IntoIterator<Item = T>) {
+    fn section<'t>(&mut self, heading: &str, share: usize, entries: impl IntoIterator<Item = Entry<'t>>) {
         let mut room = share.min(self.room().saturating_sub(heading.len() + 1));
         let mut is_open = false;
         let mut misses = 0;
@@ -194,9 +247,8 @@ impl Page {
             if room < 16 || misses > MISSES {
                 break;
             }
-            let entry = entry.as_ref();
             misses += usize::from(entry.len() >= room);
-            if entry.is_empty() || entry.len() >= room || !self.written.insert(key(entry)) {
+            if entry.quoted.is_empty() || entry.len() >= room || !self.standing.insert(entry.key()) {
                 continue;
             }
             misses = 0;
@@ -205,7 +257,7 @@ impl Page {
                 is_open = true;
             }
             room -= entry.len() + 1;
-            self.line(entry);
+            self.entry(&entry);
         }
     }
 
@@ -215,7 +267,7 @@ impl Page {
             return;
         }
         let mut standing = FxHashSet::with_capacity_and_hasher(MOST_NAMES, FxBuildHasher);
-        self.text.lines().for_each(|line| {
+        self.written.text.lines().for_each(|line| {
             names(line, |_, name| {
                 standing.insert(key(name));
             });
@@ -230,16 +282,18 @@ impl Page {
             if usize::from(name.len) + 1 >= self.room() {
                 continue;
             }
-            let end = self.text.len();
+            let end = self.written.text.len();
             if !is_open {
                 self.line(heading);
             }
-            self.text.push(' ');
-            let start = self.text.len();
-            spell(name, &mut self.text);
-            match self.text.len() > start {
-                true => (is_open, misses) = (true, 0),
-                false => self.text.truncate(end),
+            self.written.text.push(' ');
+            let start = self.written.text.len();
+            spell(name, &mut self.written.text);
+            if self.written.text.len() > start {
+                (is_open, misses) = (true, 0);
+                self.took(start, name.message as usize);
+            } else {
+                self.written.text.truncate(end);
             }
         }
     }
