@@ -6,9 +6,10 @@ use crate::budget::Budget;
 use crate::catalog::{Catalog, Found, Model, ThinkingBinding};
 use crate::count::count_overhead;
 use crate::economy::Economy;
+use crate::json::Cursor;
 use crate::policy::PolicyKind;
 use crate::tokens::{Chars4, Counter, CounterChoice, Millitokens};
-use crate::wire::{Body, Format};
+use crate::wire::{Body, Format, Thinking};
 use std::sync::Arc;
 
 /// How a window is made.
@@ -76,10 +77,15 @@ impl WindowConfig {
         self
     }
 
-    /// The same with what stands around the messages of a request: system and tools.
+    /// The same with what stands around the messages of a request: system and tools, and whether it asks for manual
+    /// thinking, which binds an unfinished turn whatever is known of the model.
     #[must_use]
     pub fn with_frame(mut self, body: &Body) -> Self {
         self.overhead = count_overhead(&*self.counter, body);
+        let is_manual = body.format() == Format::Anthropic && body.thinking() == Thinking::Enabled;
+        if is_manual && self.thinking == ThinkingBinding::None {
+            self.thinking = ThinkingBinding::OpenTurn;
+        }
         self
     }
 }
@@ -202,8 +208,13 @@ impl Builder {
 /// A frame has no history of its own, or an empty one.
 fn frame_of(format: Format, text: &str) -> Result<Body, Error> {
     let key = format.history_key();
+    let mut has_history = false;
+    Cursor::new(text).object(|name, cursor| {
+        has_history |= name == key;
+        cursor.skip().map(drop)
+    })?;
     let with_history = match text.trim().strip_suffix('}') {
-        Some(start) if !text.contains(&format!("\"{key}\"")) => {
+        Some(start) if !has_history => {
             let comma = if start.trim_end().ends_with('{') { "" } else { "," };
             format!("{start}{comma}\"{key}\":[]}}")
         }
