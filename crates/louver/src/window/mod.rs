@@ -296,14 +296,11 @@ impl Window {
     ///
     /// The promise cannot be kept; nothing has changed then.
     pub fn fit(&mut self) -> Result<Fit, Overflow> {
-        if let Some((revision, overflow)) = &self.fitted
-            && *revision == self.revision
-        {
+        if self.known_fit().is_some() {
             let tokens = self.tokens();
-            let unchanged = Fit { tokens_before: tokens, tokens_after: tokens, ..Fit::default() };
-            return overflow.clone().map_or(Ok(unchanged), Err);
+            return self.plan().map(|_| Fit { tokens_before: tokens, tokens_after: tokens, ..Fit::default() });
         }
-        match self.plan() {
+        match self.plan_for(Occasion::Request) {
             Ok(plan) => {
                 let fit = self.carry_out(plan);
                 self.note_request();
@@ -323,13 +320,22 @@ impl Window {
         self.fitted = Some((self.revision, None));
     }
 
-    /// What [`fit`](Self::fit) would do now. Nothing happens, however often it is asked.
+    /// How the last fit went, if nothing has happened since.
+    fn known_fit(&self) -> Option<Result<(), &Overflow>> {
+        let (_, overflow) = self.fitted.as_ref().filter(|(revision, _)| *revision == self.revision)?;
+        Some(overflow.as_ref().map_or(Ok(()), Err))
+    }
+
+    /// What [`fit`](Self::fit) would do now: nothing, if it was called already. Nothing happens, however often it is asked.
     ///
     /// # Errors
     ///
     /// The promise cannot be kept.
     pub fn plan(&self) -> Result<Plan, Overflow> {
-        self.plan_for(Occasion::Request)
+        match self.known_fit() {
+            Some(known) => known.map(|()| Plan::nothing()).map_err(Clone::clone),
+            None => self.plan_for(Occasion::Request),
+        }
     }
 
     /// Takes the answer to a [`CondenseJob`], however many cuts were made since it was asked for. A good one replaces
