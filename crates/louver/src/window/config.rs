@@ -13,7 +13,7 @@ use crate::wire::{Body, Format, Thinking};
 use std::sync::Arc;
 
 /// How a window is made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize)]
 pub struct WindowConfig {
     /// The wire format of its messages.
     pub format: Format,
@@ -24,6 +24,7 @@ pub struct WindowConfig {
     /// What the model's cache costs.
     pub economy: Economy,
     /// Counts tokens.
+    #[serde(serialize_with = "by_name")]
     pub counter: Arc<dyn Counter>,
     /// What system and tools cost in every request.
     pub overhead: Millitokens,
@@ -31,6 +32,10 @@ pub struct WindowConfig {
     pub thinking: ThinkingBinding,
     /// Replaces the seeds' condensing prompt.
     pub custom_condensing_prompt: Option<String>,
+}
+
+fn by_name<S: serde::Serializer>(counter: &Arc<dyn Counter>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(counter.name())
 }
 
 impl WindowConfig {

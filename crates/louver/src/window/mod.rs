@@ -10,7 +10,7 @@ mod request;
 pub use crate::view::{Breakpoints, Origin, Sent, SyntheticKind, View};
 pub use config::{Builder, WindowConfig};
 pub use decision::{Decision, EditedMessage, JobRecord, SyntheticMessage};
-pub use log::{Event, Log, Record};
+pub use log::{Configured, Event, Log, Record};
 pub use payload::WithPayload;
 pub use request::{Request, Usage};
 
@@ -159,6 +159,12 @@ impl Window {
     ///
     /// Settings that the policy cannot work with.
     pub fn new(config: WindowConfig) -> Result<Self, SettingsError> {
+        let mut window = Self::empty(config)?;
+        window.note_config();
+        Ok(window)
+    }
+
+    fn empty(config: WindowConfig) -> Result<Self, SettingsError> {
         let policy = config.policy.build()?;
         if config.budget.is_none() && config.policy.needs_budget() {
             return Err(SettingsError::NoBudget(config.policy.name().to_owned()));
