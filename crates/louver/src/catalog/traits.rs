@@ -1,6 +1,6 @@
 //! What the price table does not say about a model: rules over name patterns.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::name;
 use crate::tokens::{ImageFormula, Tokenizer};
@@ -30,7 +30,7 @@ pub struct Traits {
 }
 
 /// What ties the thinking blocks of a history to their place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThinkingBinding {
     /// Nothing: blocks can be left out.

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How a window is made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize)]
 pub struct WindowConfig {
     /// The wire format of its messages.
     pub format: Format,
@@ -27,6 +27,7 @@ pub struct WindowConfig {
     /// What the model's cache costs.
     pub economy: Economy,
     /// Counts tokens.
+    #[serde(serialize_with = "by_name")]
     pub counter: Arc<dyn Counter>,
     /// What system and tools cost in every request.
     pub overhead: Millitokens,
@@ -34,6 +35,10 @@ pub struct WindowConfig {
     pub thinking: ThinkingBinding,
     /// Replaces the seeds' condensing prompt.
     pub custom_condensing_prompt: Option<String>,
+}
+
+fn by_name<S: serde::Serializer>(counter: &Arc<dyn Counter>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(counter.name())
 }
 
 impl WindowConfig {
@@ -81,12 +86,12 @@ impl WindowConfig {
     }
 
     /// The same with what stands around the messages of a request: system and tools, and whether it asks for manual
-    /// thinking.
+    /// thinking, which binds an unfinished turn whatever is known of the model.
     #[must_use]
     pub fn with_frame(mut self, body: &Body) -> Self {
         self.overhead = count_overhead(&*self.counter, body);
-        // Whoever asks for manual thinking has a model that wants it back, known or not.
-        if body.thinking() == Thinking::Enabled && self.thinking == ThinkingBinding::None {
+        let is_manual = body.format() == Format::Anthropic && body.thinking() == Thinking::Enabled;
+        if is_manual && self.thinking == ThinkingBinding::None {
             self.thinking = ThinkingBinding::OpenTurn;
         }
         self
