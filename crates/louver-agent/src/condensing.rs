@@ -144,8 +144,7 @@ impl SummaryCall {
             Ok(Err(error)) => Attempt::failed(error.to_string()),
             Ok(Ok(answer)) => {
                 let usage = answer.usage;
-                let (input_tokens, output_tokens) = (usage.prompt_tokens(), usage.output_tokens);
-                let summary = Summary { text: answer.text, input_tokens, output_tokens };
+                let summary = Summary::new(answer.text).with_usage(usage.prompt_tokens(), usage.output_tokens);
                 Attempt { answer: Some(Ok(summary)), usage, cost: cost(&self.model, usage) }
             }
         }

@@ -40,6 +40,7 @@ const INPUT_CHARS_PER_TOKEN: u64 = 2;
 
 /// A summary to be had: nothing has been called yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CondenseJob {
     /// Names the job in the answer.
     pub id: u64,
@@ -53,6 +54,7 @@ pub struct CondenseJob {
 
 /// What a model answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// The text.
     pub text: String,
@@ -60,6 +62,20 @@ pub struct Summary {
     pub input_tokens: u64,
     /// Tokens the call wrote.
     pub output_tokens: u64,
+}
+
+impl Summary {
+    /// What a model wrote, where nobody counts what that took.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// The same with the tokens that the call read and wrote.
+    #[must_use]
+    pub fn with_usage(self, input_tokens: u64, output_tokens: u64) -> Self {
+        Self { input_tokens, output_tokens, ..self }
+    }
 }
 
 /// What became of an answer.

@@ -1,9 +1,9 @@
 //! What a window can be rebuilt or restored from.
 
 use super::{Decision, Fit, Usage, Window, WindowConfig};
-use crate::error::{Error, RecordError};
 use crate::budget::Budget;
 use crate::condense::Summary;
+use crate::error::{Error, RecordError};
 use crate::plan::Overflow;
 use crate::policy::SettingsError;
 use crate::wire::{Format, Message};
