@@ -1,19 +1,23 @@
 """Trims generated conversations with LangChain, LiteLLM and Louver, and compares times and results.
 
-Run by peers.sh, which installs what is needed. A peer is measured inside its own process (the call alone, on messages
-that are Python objects already) and as a whole process. Louver's time inside the process goes from text to text.
+Run by peers.sh, which installs what is needed. A peer is measured inside its own process: the call alone, on messages
+that are Python objects already, and from text to text. Louver's time goes from text to text, counting and all, under its
+default policy and under the simplest that keeps a token limit.
 """
 
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import time
 
 # How much may stay. The first share is timed, at all of them the result is judged.
 SHARES = [1 / 3, 1 / 2, 2 / 3, 1 / 5, 3 / 4]
+# The simplest policy that keeps a token limit, and the default one, with its default settings.
+POLICIES = ["tokens", "ladder"]
+# The quickest of so many runs is what is compared: other work on the machine disturbs it the least.
+RUNS = 21
 # A peer that is slower than this is not asked for the other shares.
 PATIENCE_SECONDS = 60
 
@@ -58,24 +62,30 @@ def run_peer(name, path, budgets, output):
     """One peer in this process: the first budget as often as fits a few seconds, then the others."""
     with open(path, encoding="utf-8") as file:
         PEERS[name](json.load(file)[:3], budgets[0])  # what is imported or loaded on first use is not the peer's work
-    times = []
+    calls, wholes = [], []
     started = time.monotonic()
-    while len(times) < 5 and (not times or time.monotonic() - started < 10):
-        times.append(trim_once(name, path, budgets[0], f"{output}.0"))
+    while len(calls) < RUNS and (not calls or time.monotonic() - started < 10):
+        call_ns, whole_ns = trim_once(name, path, budgets[0], f"{output}.0")
+        calls.append(call_ns)
+        wholes.append(whole_ns)
     done = 1
     while done < len(budgets) and time.monotonic() - started < PATIENCE_SECONDS:
         trim_once(name, path, budgets[done], f"{output}.{done}")
         done += 1
-    print(json.dumps({"ns": statistics.median(times), "done": done}))
+    print(json.dumps({"ns": min(calls), "whole_ns": min(wholes), "done": done}))
 
 
 def trim_once(name, path, max_tokens, output):
+    """Nanoseconds of the call alone, and from text to text."""
     with open(path, encoding="utf-8") as file:
-        messages = json.load(file)
-    elapsed, trimmed = PEERS[name](messages, max_tokens)
+        text = file.read()
+    start = time.perf_counter_ns()
+    elapsed, trimmed = PEERS[name](json.loads(text), max_tokens)
+    text = json.dumps(trimmed, ensure_ascii=False)
+    whole = time.perf_counter_ns() - start
     with open(output, "w", encoding="utf-8") as file:
-        json.dump(trimmed, file, ensure_ascii=False)
-    return elapsed
+        file.write(text)
+    return elapsed, whole
 
 
 def timed(command):
@@ -96,29 +106,29 @@ def compare(args, turns):
     before = judge(args, source)
     for name, counter in COUNTERS.items():
         budgets = [int(before[counter] * share) for share in SHARES]
-        ours = trim_ours(args, source, budgets, counter, output)
-        verdict = verdict_on(args, output, budgets, counter)
-        show(turns, before, f"louver ({counter})", 1.0, *ours, verdict)
-        theirs, process_ns = timed(
+        ours = [trim_ours(args, source, budgets, counter, policy, output, before, turns) for policy in POLICIES]
+        theirs, _ = timed(
             [sys.executable, __file__, "--peer", name, "--input", source, "--output", output]
             + ["--budgets", ",".join(map(str, budgets))]
         )
         verdict = verdict_on(args, output, budgets[: theirs["done"]], counter)
-        show(turns, before, name, theirs["ns"] / ours[0], theirs["ns"], process_ns, verdict)
+        ratios = [theirs["ns"] / ns for ns in ours] + [theirs["whole_ns"] / ns for ns in ours]
+        show(turns, before, name, ratios, theirs["ns"], theirs["whole_ns"], verdict)
 
 
 def judge(args, path):
     return timed([f"{args.bin}/trim_file", path, "--check"])[0]
 
 
-def trim_ours(args, source, budgets, counter, output):
-    """Nanoseconds inside the process and of a whole process that trims once."""
-    command = [f"{args.bin}/trim_file", source, "--counter", counter, "--max-tokens"]
-    inside, _ = timed(command + [str(budgets[0]), "--runs", "21"])
-    _, process_ns = timed(command + [str(budgets[0])])
+def trim_ours(args, source, budgets, counter, policy, output, before, turns):
+    """Trims to every budget, shows the result, and returns nanoseconds from text to text."""
+    command = [f"{args.bin}/trim_file", source, "--counter", counter, "--policy", policy, "--max-tokens"]
+    ours, _ = timed(command + [str(budgets[0]), "--runs", str(RUNS)])
     for number, budget in enumerate(budgets):
         timed(command + [str(budget), "--output", f"{output}.{number}"])
-    return inside["ns"], process_ns
+    verdict = verdict_on(args, output, budgets, counter)
+    show(turns, before, f"louver {policy} ({counter})", [], None, ours["ns"], verdict)
+    return ours["ns"]
 
 
 def verdict_on(args, output, budgets, counter):
@@ -132,12 +142,10 @@ def verdict_on(args, output, budgets, counter):
     return f"keeps {judged[0]['messages']:>4} messages; " + ", ".join(parts)
 
 
-def show(turns, before, name, ratio, ns, process_ns, verdict):
-    print(
-        f"{turns:>5} {before['messages']:>5}  {name:<26} {ratio:>9.1f} {ns / 1e6:>11.3f} ms {process_ns / 1e6:>9.0f} ms"
-        f"  {verdict}",
-        flush=True,
-    )
+def show(turns, before, name, ratios, call_ns, whole_ns, verdict):
+    times = " ".join(f"{ratio:>8.1f}" for ratio in ratios)
+    call = f"{call_ns / 1e6:.3f} ms" if call_ns is not None else ""
+    print(f"{turns:>5} {before['messages']:>5}  {name:<26} {times:<35} {call:>13} {whole_ns / 1e6:>10.3f} ms  {verdict}", flush=True)
 
 
 def main():
@@ -150,9 +158,9 @@ def main():
     if args.peer:
         run_peer(args.peer, args.input, [int(budget) for budget in args.budgets.split(",")], args.output)
         return
-    print("times: how many times louver's time with the same counter, in this run; inside: a third of the tokens may stay;")
-    print("whole: the whole process (a peer's also trims to the other budgets); results at five budgets")
-    print("turns  msgs  who                            times        inside        whole  result")
+    print("a third of the tokens may stay. call: the peer's call alone; text: from text to text, counting included.")
+    print(f"times louver's text under {' and '.join(POLICIES)}, same counter, same run: call, call, text, text. Results at five budgets.")
+    print(f"turns  msgs  {'who':<26} {'times louver':<35} {'call':>13} {'text':>13}  result")
     for turns in args.turns:
         compare(args, turns)
 

@@ -5,10 +5,12 @@
 
 mod conversation;
 mod measure;
+mod new_names;
 mod random;
 mod text;
 
 pub use conversation::{Conversation, body_of_bytes};
 pub use measure::{Median, Pair, gigabytes_per_second, measure_pair, median_ns, nanoseconds, resident_bytes};
+pub use new_names::turn_of_new_names;
 pub use random::Random;
 pub use text::{arguments, prose, tool_output};

@@ -80,6 +80,14 @@ pub fn gigabytes_per_second(bytes: usize, ns: u64) -> f64 {
     bytes as f64 / ns.max(1) as f64
 }
 
+/// What this process holds in memory, in bytes.
+#[must_use]
+pub fn resident_bytes() -> usize {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let resident = pages.split_whitespace().nth(1).and_then(|pages| pages.parse::<usize>().ok());
+    resident.unwrap_or_default() * 4096
+}
+
 #[cfg(test)]
 mod tests {
     use super::Median;
@@ -91,12 +99,4 @@ mod tests {
         [9, 1, 5].into_iter().for_each(|ns| median.add(ns));
         assert_eq!(median.get(), 5);
     }
-}
-
-/// What this process holds in memory, in bytes.
-#[must_use]
-pub fn resident_bytes() -> usize {
-    let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let resident = pages.split_whitespace().nth(1).and_then(|pages| pages.parse::<usize>().ok());
-    resident.unwrap_or_default() * 4096
 }

@@ -1,11 +1,12 @@
 //! What the default policy costs a user: every cut, all counting, default settings.
 //!
-//! `cargo run --release --manifest-path bench/Cargo.toml --bin ladder_cost [-- --turns 500,5000,50000] [--only turns|bodies|list]
+//! `cargo run --release --manifest-path bench/Cargo.toml --bin ladder_cost [-- --turns 500,5000,50000] [--only turns|failing|bodies|list]
 //! [--counter chars4|o200k|claude]`
 //!
 //! A turn is 9 KB: some words, a call and its result, whose names are all new, so that the ledger never meets one again.
 //! A turn's cost is reading, counting, fitting and walking the view, as a mean over all turns: a cut is dear and rare, so
-//! a median would hide it. Then a body of 2 MB is decided statelessly, continued from its window, and a list of 60,000
+//! a median would hide it. Each length is run three times, because the machine may be busy: the median and the best of
+//! these means are printed, and of each cut the quickest. Then a body of 2 MB is decided statelessly, continued from its window, and a list of 60,000
 //! messages is trimmed.
 
 use louver::budget::Budget;
@@ -15,20 +16,24 @@ use louver::tokens::CounterChoice;
 use louver::trim::{trim, trimmed_window};
 use louver::window::{Window, WindowConfig};
 use louver::wire::{Body, Format, Message};
-use louver_bench::{Conversation, Random, body_of_bytes, resident_bytes};
-use std::fmt::Write as _;
+use louver_bench::{Conversation, Random, body_of_bytes, turn_of_new_names};
 use std::time::{Duration, Instant};
 
-const TURN_BYTES: usize = 9_000;
 const BODY_BYTES: usize = 2_000_000;
 const CONTEXT_WINDOW: u64 = 200_000;
-const ROUNDS: usize = 5;
+/// How often each length is run.
+const ROUNDS: usize = 3;
+const BODY_ROUNDS: usize = 5;
+const FAILING_FITS: usize = 40;
 
 fn main() {
     let only = option("--only");
     let is_wanted = |part: &str| only.as_deref().is_none_or(|only| only == part);
     if is_wanted("turns") {
         turns();
+    }
+    if is_wanted("failing") {
+        failing();
     }
     if is_wanted("bodies") {
         bodies();
@@ -44,10 +49,13 @@ fn option(name: &str) -> Option<String> {
 
 fn turns() {
     let lengths = option("--turns").unwrap_or_else(|| "500,5000,50000".to_owned());
-    println!("turns of 9 KB, names new in every message, counter chars4, prices 1.25/0.1, window 200,000:");
+    println!(
+        "turns of 9 KB, names new in every message, counter chars4, prices 1.25/0.1, window 200,000; {ROUNDS} rounds:"
+    );
     for policy in [PolicyKind::Messages(Default::default()), ladder(LadderConfig::default())] {
         for turns in lengths.split(',') {
-            println!("{}", Life::lead(policy.clone(), turns.parse().expect("--turns takes numbers")));
+            let turns = turns.parse().expect("--turns takes numbers");
+            println!("{}", Rounds((0..ROUNDS).map(|_| Life::lead(policy.clone(), turns)).collect()));
         }
     }
 }
@@ -70,20 +78,16 @@ struct Life {
     turns: usize,
     spent: Duration,
     cuts: Vec<Duration>,
-    log_bytes: usize,
-    resident: usize,
 }
 
 impl Life {
     fn lead(policy: PolicyKind, turns: usize) -> Self {
         let mut random = Random::new(7);
-        let before = resident_bytes();
         let mut window = Window::new(config(policy, "claude-sonnet-4-5", CounterChoice::Chars4)).expect("settings");
-        let (mut spent, mut cuts, mut log_bytes) = (Duration::ZERO, Vec::new(), 0);
+        let (mut spent, mut cuts) = (Duration::ZERO, Vec::new());
         window.push_raw(r#"{"role":"user","content":"Mend whatever is broken."}"#).expect("a message");
         for number in 0..turns {
-            let raws = turn(&mut random, number);
-            log_bytes += raws.iter().map(String::len).sum::<usize>();
+            let raws = turn_of_new_names(&mut random, number);
             let start = Instant::now();
             for raw in &raws {
                 window.push(Message::parse(Format::Anthropic, raw).expect("a message"));
@@ -97,59 +101,73 @@ impl Life {
                 cuts.push(fitted);
             }
         }
-        let resident = resident_bytes().saturating_sub(before);
-        Self { policy: window.policy_name().to_owned(), turns, spent, cuts, log_bytes, resident }
+        Self { policy: window.policy_name().to_owned(), turns, spent, cuts }
     }
 }
 
-impl std::fmt::Display for Life {
+/// The same conversation several times: it is cut at the same places.
+struct Rounds(Vec<Life>);
+
+impl std::fmt::Display for Rounds {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let ms = |duration: Option<&Duration>| duration.map_or(0.0, |duration| duration.as_secs_f64() * 1e3);
+        let mut spent: Vec<Duration> = self.0.iter().map(|life| life.spent).collect();
+        spent.sort_unstable();
+        let life = &self.0[0];
+        let per_turn = |spent: Duration| spent.as_secs_f64() * 1e6 / life.turns as f64;
+        // What other work on the machine adds to a cut differs from round to round.
+        let quickest = |cut: usize| self.0.iter().map(|life| life.cuts[cut]).min().unwrap_or_default();
+        let cuts: Vec<Duration> = (0..life.cuts.len()).map(quickest).collect();
+        let ms = |cut: Option<&Duration>| cut.map_or(0.0, |cut| cut.as_secs_f64() * 1e3);
         write!(
             f,
-            "{:<9} {:>6} turns: {:>6.1} us a turn; {:>5} cuts, first {:.2} ms, last {:.2} ms, longest {:.2} ms; memory {:.2} of \
-             the log's {:.1} MB",
-            self.policy,
-            self.turns,
-            self.spent.as_secs_f64() * 1e6 / self.turns as f64,
-            self.cuts.len(),
-            ms(self.cuts.first()),
-            ms(self.cuts.last()),
-            ms(self.cuts.iter().max()),
-            self.resident as f64 / self.log_bytes as f64,
-            self.log_bytes as f64 / 1e6,
+            "{:<9} {:>6} turns: {:>6.1} us a turn in the median, {:>6.1} at best; {:>5} cuts, first {:.2} ms, last {:.2} ms, \
+             longest {:.2} ms",
+            life.policy,
+            life.turns,
+            per_turn(spent[spent.len() / 2]),
+            per_turn(spent[0]),
+            cuts.len(),
+            ms(cuts.first()),
+            ms(cuts.last()),
+            ms(cuts.iter().max()),
         )
     }
 }
 
-/// A turn whose names never come again.
-fn turn(random: &mut Random, number: usize) -> Vec<String> {
-    let mut output = String::with_capacity(TURN_BYTES);
-    let mut line = 0;
-    while output.len() < TURN_BYTES - 600 {
-        let salt = random.below(9_000);
-        let _ = match line % 4 {
-            0 => write!(output, "    let value_{number}_{line} = self.field_{salt}_{number}.get(index);\\n"),
-            1 => write!(
-                output,
-                "src/part_{number}/file_{line}.rs:{salt}: see module_{number}.item_{line} for the rest\\n"
-            ),
-            2 => write!(
-                output,
-                "  the reader returns an error with the path of the value so that tests can compare them\\n"
-            ),
-            _ => write!(output, "  \\\"key_{salt}_{line}\\\": {salt}{number},\\n"),
-        };
-        line += 1;
+/// Requests that cannot be made to fit, because the task alone is too large: each costs O(the log), however many have
+/// failed before it.
+fn failing() {
+    println!(
+        "a task larger than the window, so that every fit fails, chars4; {FAILING_FITS} more words, each with a fit:"
+    );
+    for policy in ["tokens", "ladder"] {
+        for turns in [25, 50, 100, 200] {
+            let mut window = too_large(policy.parse().expect("a known policy"), turns);
+            let fail = || {
+                window.push_raw(r#"{"role":"user","content":"And?"}"#).expect("a message");
+                milliseconds(&mut || assert!(window.fit().is_err(), "the task is too large"))
+            };
+            let fits: Vec<f64> = std::iter::repeat_with(fail).take(FAILING_FITS).collect();
+            let quickest = |fits: &[f64]| fits.iter().copied().fold(f64::INFINITY, f64::min);
+            let (first, last) = (quickest(&fits[..FAILING_FITS / 4]), quickest(&fits[FAILING_FITS * 3 / 4..]));
+            println!(
+                "{policy:<9} {turns:>6} turns: {first:>6.2} ms at first, {last:>6.2} ms at last; {:.1} us for each turn of the log",
+                last * 1e3 / turns as f64
+            );
+        }
     }
-    vec![
-        format!(
-            r#"{{"role":"assistant","content":[{{"type":"text","text":"Looking at part_{number}."}},{{"type":"tool_use","id":"toolu_{number}","name":"read_file","input":{{"path":"src/part_{number}/mod.rs"}}}}]}}"#
-        ),
-        format!(
-            r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_{number}","content":"{output}"}}]}}"#
-        ),
-    ]
+}
+
+/// A window of so many turns behind a task that no cut can take away.
+fn too_large(policy: PolicyKind, turns: usize) -> Window {
+    let mut window = Window::new(config(policy, "claude-sonnet-4-5", CounterChoice::Chars4)).expect("settings");
+    let task = "Mend whatever is broken. ".repeat(40_000);
+    window.push_raw(&format!(r#"{{"role":"user","content":"{task}"}}"#)).expect("a message");
+    let mut random = Random::new(7);
+    for raw in (0..turns).flat_map(|number| turn_of_new_names(&mut random, number)) {
+        window.push_raw(&raw).expect("a message");
+    }
+    window
 }
 
 /// A whole body at once, and the next request of the same conversation.
@@ -203,10 +221,11 @@ fn long_list() {
 
 /// Milliseconds of the quickest of a few rounds.
 fn best(mut run: impl FnMut()) -> f64 {
-    let round = |run: &mut dyn FnMut()| {
-        let start = Instant::now();
-        run();
-        start.elapsed().as_secs_f64() * 1e3
-    };
-    (0..ROUNDS).map(|_| round(&mut run)).fold(f64::INFINITY, f64::min)
+    (0..BODY_ROUNDS).map(|_| milliseconds(&mut run)).fold(f64::INFINITY, f64::min)
+}
+
+fn milliseconds(run: &mut dyn FnMut()) -> f64 {
+    let start = Instant::now();
+    run();
+    start.elapsed().as_secs_f64() * 1e3
 }

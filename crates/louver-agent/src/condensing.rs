@@ -144,8 +144,10 @@ impl SummaryCall {
             Ok(Err(error)) => Attempt::failed(error.to_string()),
             Ok(Ok(answer)) => {
                 let usage = answer.usage;
+                let cost = cost(&self.model, usage);
                 let summary = Summary::new(answer.text).with_usage(usage.prompt_tokens(), usage.output_tokens);
-                Attempt { answer: Some(Ok(summary)), usage, cost: cost(&self.model, usage) }
+                let summary = summary.with_cost(cost.usd());
+                Attempt { answer: Some(Ok(summary)), usage, cost }
             }
         }
     }

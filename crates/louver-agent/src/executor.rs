@@ -111,7 +111,7 @@ impl Executor {
     ///
     /// A window that cannot be made, or a state file that cannot be written. Everything after that is in the summary.
     pub async fn run(&self, task: &str) -> Result<RunSummary, RunError> {
-        let mut conversation = Conversation::new(self.window_config()?).map_err(louver::Error::from)?;
+        let mut conversation = Conversation::new(self.window_config()?)?;
         if let Some(path) = &self.config.state_file {
             conversation.record_to(StateFile::create(
                 path,
@@ -133,7 +133,7 @@ impl Executor {
         let iteration = recorded.iteration.max(1);
         let prompt = next_prompt(&recorded);
         let completion = recorded.completion.clone();
-        let conversation = Conversation::resume(self.window_config()?, file, recorded).map_err(louver::Error::from)?;
+        let conversation = Conversation::resume(self.window_config()?, file, recorded)?;
         if let Some(signal) = completion {
             return Ok(finished(signal, iteration, &conversation));
         }

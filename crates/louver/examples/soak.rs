@@ -4,7 +4,8 @@
 //! cargo run --release -p louver --example soak -- --tuples 1000000 --seed 7 --seconds 600
 //! ```
 //!
-//! The same seed draws the same cases on any machine. A failure is printed with its seed and case, and the exit code is
+//! Whether a view is legal is judged twice: by the engine's reading of the rules and by the sandbox's, which shares no
+//! code with it. The same seed draws the same cases on any machine. A failure is printed with its seed and case, and the exit code is
 //! 1 then.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr, reason = "a soak fails by saying so")]
@@ -18,14 +19,16 @@ mod laws;
 mod settings;
 
 use histories::{Step, render, steps};
-use laws::{Script, bindings, hold, policies, scripts};
+use laws::{Broken, Script, bindings, hold, policies, scripts};
 use louver::catalog::ThinkingBinding;
 use louver::policy::PolicyKind;
+use louver::window::WindowConfig;
 use louver::wire::{Format, Message};
 use proptest::prelude::{Just, Strategy};
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use serde_json::{Value, json};
 use settings::{Drawn, settings};
 use std::collections::HashSet;
 use std::fmt::{self, Debug};
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    assert!(laws::SECOND_READING.set(by_sandbox).is_ok(), "nobody else reads");
     // The case is printed below, and a backtrace of the law says nothing.
     std::panic::set_hook(Box::new(|_| {}));
     let mut soak = Soak::new(&options);
@@ -65,6 +69,23 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// What the sandbox finds, which reads the rules without the engine's code.
+fn by_sandbox(config: &WindowConfig, messages: &[(Option<usize>, &Message)]) -> Broken {
+    let format: louver_sandbox::Format = config.format.name().parse().expect("the sandbox serves every format");
+    let history: Vec<Value> =
+        messages.iter().map(|(_, message)| serde_json::from_str(message.raw()).expect("a message is JSON")).collect();
+    let mut body = json!({ format.history_field(): history });
+    if config.thinking == ThinkingBinding::OpenTurn {
+        body["thinking"] = json!({ "type": "enabled" });
+    }
+    // Where a tool id repeats, the two may blame different messages for the same missing answer: so they are numbered.
+    let mut found: Vec<String> =
+        louver_sandbox::judge(format, &body).into_iter().map(|it| it.rule.to_string()).collect();
+    found.sort_unstable();
+    let same = found.chunk_by(|a, b| a == b);
+    same.flat_map(|same| same.iter().enumerate().map(|(number, rule)| (format!("{rule} {number}"), None))).collect()
 }
 
 /// What the command line says.

@@ -53,7 +53,7 @@ pub struct CondenseJob {
 }
 
 /// What a model answered.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
     /// The text.
@@ -62,6 +62,9 @@ pub struct Summary {
     pub input_tokens: u64,
     /// Tokens the call wrote.
     pub output_tokens: u64,
+    /// What the call cost, in USD, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
 }
 
 impl Summary {
@@ -75,6 +78,12 @@ impl Summary {
     #[must_use]
     pub fn with_usage(self, input_tokens: u64, output_tokens: u64) -> Self {
         Self { input_tokens, output_tokens, ..self }
+    }
+
+    /// The same with what the call cost, in USD.
+    #[must_use]
+    pub fn with_cost(self, usd: f64) -> Self {
+        Self { cost: Some(usd), ..self }
     }
 }
 
@@ -118,7 +127,7 @@ pub enum Rejection {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Condenser {
     custom_prompt: Option<String>,
-    summary: Option<String>,
+    summary: Option<Summary>,
     /// What has left and neither a summary nor the open job covers.
     waiting: Unsummarized,
     open: Option<CondenseJob>,
@@ -132,8 +141,8 @@ impl Condenser {
         Self { custom_prompt, ..Self::default() }
     }
 
-    pub(crate) fn summary(&self) -> Option<&str> {
-        self.summary.as_deref()
+    pub(crate) fn summary(&self) -> Option<&Summary> {
+        self.summary.as_ref()
     }
 
     pub(crate) fn may_ask(&self, log_len: usize) -> bool {
@@ -175,7 +184,7 @@ impl Condenser {
         let mut covers = self.waiting.take();
         covers.extend(in_view);
         covers.sort_by_key(|range| range.start);
-        self.open_job(self.next_id + 1, covers, allowed_tokens, message);
+        self.open_job(self.next_id.wrapping_add(1), covers, allowed_tokens, message);
         self.open.clone()
     }
 
@@ -210,7 +219,7 @@ impl Condenser {
     }
 
     /// Closes the job: what it covers is in this summary.
-    pub(crate) fn succeed(&mut self, summary: String) {
+    pub(crate) fn succeed(&mut self, summary: Summary) {
         self.open = None;
         self.summary = Some(summary);
     }
@@ -226,7 +235,7 @@ impl Condenser {
     fn prompt(&self, lines: Vec<Line>, max_chars: usize) -> String {
         let instruction = self.custom_prompt.as_deref().unwrap_or(SUMMARY_PROMPT);
         let room = max_chars.saturating_sub(instruction.len());
-        let earlier = self.summary.iter().map(|summary| Line::words(format!("[summary]: {summary}")));
+        let earlier = self.summary.iter().map(|summary| Line::words(format!("[summary]: {}", summary.text)));
         let earlier = bounded(earlier.collect(), room / 2);
         let taken: usize = earlier.iter().map(|line| line.text.len() + 1).sum();
         let lines = bounded(lines, room.saturating_sub(taken));

@@ -68,4 +68,22 @@ pub enum RecordError {
         /// The window's.
         expected: Format,
     },
+    /// It lets messages leave that are not there.
+    #[error("messages leave that are not there")]
+    NothingToLeave,
+    /// It changes a message that is not there, or makes none of it.
+    #[error("a message is changed that is not there, or into none")]
+    NothingToChange,
+    /// One of our own messages cannot be read, or stands nowhere.
+    #[error("a message of our own is none, or stands nowhere")]
+    NoPlace,
+    /// A summary covers messages that are not there.
+    #[error("a summary covers messages that are not there")]
+    NothingToCover,
+    /// A summary arrives that nobody asked for.
+    #[error("nobody asked for the summary {job}")]
+    NobodyAsked {
+        /// What it answers.
+        job: u64,
+    },
 }

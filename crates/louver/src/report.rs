@@ -32,7 +32,7 @@ pub struct Report {
     pub new_context_tokens: u64,
     /// The summary in the view.
     pub summary: Option<String>,
-    /// What condensing cost, in USD.
+    /// What the summary cost, in USD, as far as the caller has said.
     pub cost: Option<f64>,
     /// What went wrong with condensing.
     pub error: Option<CondenseError>,
@@ -99,7 +99,7 @@ impl Report {
             prev_context_tokens: fit.tokens_before,
             new_context_tokens: fit.tokens_after,
             summary: window.summary().map(str::to_owned),
-            cost: None,
+            cost: window.summary_in_view().and_then(|summary| summary.cost),
             error: fit.error.clone(),
             warnings: fit.warnings.clone(),
         }

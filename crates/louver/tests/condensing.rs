@@ -5,6 +5,7 @@
 use louver::budget::Budget;
 use louver::condense::{CondenseJob, Outcome, Rejection, SUMMARY_MAX_TOKENS, SUMMARY_PROMPT, Summary};
 use louver::policy::{MessagesConfig, PolicyKind, TokensConfig};
+use louver::report::Report;
 use louver::window::{Event, Log, Origin, Usage, Window, WindowConfig};
 use louver::wire::{Format, History, Message, Role};
 use serde_json::json;
@@ -291,4 +292,23 @@ fn a_window_with_summaries_is_rebuilt_from_its_log() {
     let (rebuilt, _) = Window::rebuild(capped(), Log { messages, events }).unwrap();
     assert_eq!(texts(&rebuilt), texts(&window));
     assert_eq!(rebuilt.tokens(), window.tokens());
+}
+
+#[test]
+fn a_report_says_what_the_summary_in_the_view_cost() {
+    let cap =
+        MessagesConfig { max_messages: 12, preserve_last_n: 2, summarize_on_trim: true, ..MessagesConfig::default() };
+    let mut window = Window::new(WindowConfig::new(Format::OpenAiChat, PolicyKind::Messages(cap))).unwrap();
+    for i in 0..30 {
+        window.push_raw(&format!(r#"{{"role":"user","content":"Message {i} has quite a few words in it"}}"#)).unwrap();
+    }
+    let fit = window.fit().unwrap();
+    assert_eq!(Report::new(&window, &fit).cost, None, "nothing was summarised yet");
+    let answer = Summary { text: "Much.".to_owned(), cost: Some(1.0), ..Summary::default() };
+    let fit = window.answer(fit.job.unwrap().id, Ok(answer));
+    assert_eq!(fit.outcome, Some(Outcome::Accepted));
+    let report = Report::new(&window, &fit);
+    assert_eq!((report.cost, report.summary.as_deref()), (Some(1.0), Some("Much.")));
+    let again = Window::restore(window.config().clone(), window.log()).unwrap();
+    assert_eq!(Report::new(&again, &fit).cost, Some(1.0), "a restored window knows it, too");
 }

@@ -12,7 +12,6 @@ use crate::tools::ToolOutput;
 use louver::budget::Budget;
 use louver::condense::{Outcome, Summary};
 use louver::plan::Overflow;
-use louver::policy::SettingsError;
 use louver::window::{Event, Fit, Log, Usage, View, Window, WindowConfig};
 use louver::wire::Message;
 use std::time::{Duration, Instant};
@@ -52,8 +51,8 @@ impl Conversation {
     ///
     /// # Errors
     ///
-    /// A policy that does not exist or settings it cannot work with.
-    pub fn new(config: WindowConfig) -> Result<Self, SettingsError> {
+    /// Settings that the policy cannot work with.
+    pub fn new(config: WindowConfig) -> Result<Self, louver::Error> {
         Self::restore(config, Log::default())
     }
 
@@ -61,12 +60,11 @@ impl Conversation {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
-    pub fn restore(config: WindowConfig, log: Log) -> Result<Self, SettingsError> {
-        let window = Window::restore(config, log)?;
+    /// As [`new`](Self::new), and a recorded decision that cannot be.
+    pub fn restore(config: WindowConfig, log: Log) -> Result<Self, louver::Error> {
         Ok(Self {
-            events_written: window.events().len(),
-            window,
+            events_written: log.events.len(),
+            window: Window::restore(config, log)?,
             file: None,
             file_error: None,
             open: None,
@@ -77,7 +75,7 @@ impl Conversation {
     }
 
     /// The conversation of a state file, which it goes on writing.
-    pub(crate) fn resume(config: WindowConfig, file: StateFile, recorded: Recorded) -> Result<Self, SettingsError> {
+    pub(crate) fn resume(config: WindowConfig, file: StateFile, recorded: Recorded) -> Result<Self, louver::Error> {
         let conversation = Self::restore(config, recorded.log)?;
         Ok(Self { file: Some(file), open: recorded.open, ..conversation })
     }
@@ -122,6 +120,7 @@ impl Conversation {
         for message in messages {
             self.window.push(message);
         }
+        self.write_events();
     }
 
     pub(crate) fn fit(&mut self) -> Result<Fit, Overflow> {
@@ -195,6 +194,7 @@ impl Conversation {
         for message in answer.into_iter().chain(results) {
             self.window.push(message);
         }
+        self.write_events();
     }
 
     pub(crate) fn begin_iteration(&mut self, number: usize) {

@@ -114,14 +114,10 @@ impl Policy for Observations {
         Ok(Plan { trigger, edits, ..Plan::remembering(Memory::new(progress)) })
     }
 
-    /// Whatever was decided, what is old was looked at.
+    /// What was replaced stays so, whoever did it; the next plan looks at all that is old again.
     fn remember(&self, input: &PolicyInput<'_>, _: &[Range<usize>], _: Option<Trigger>) -> Memory {
         let mut progress = input.memory().get::<Progress>().copied().unwrap_or_default();
         progress.look_at_new(input);
-        if input.tokens(input.log_total()) > self.config.trigger_tokens {
-            let old = self.old(&progress);
-            progress.take(input, old);
-        }
         Memory::new(progress)
     }
 }

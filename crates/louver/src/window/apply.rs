@@ -1,10 +1,11 @@
 //! The only place where a decision becomes a view.
 
 use super::decision::{Accounts, Decision, JobRecord, SummaryChange, joined};
-use super::{Event, Fit, Window};
+use super::{Event, Fit, SyntheticMessage, Window};
 use crate::condense::{Outcome, Rejection, SUMMARY_PREFIX, Summary};
 use crate::count::count_message;
 use crate::edit::Edit;
+use crate::error::RecordError;
 use crate::plan::{LedgerChange, Memory, Plan, Warning};
 use crate::policy::Occasion;
 use crate::tokens::Millitokens;
@@ -21,11 +22,10 @@ impl Window {
     /// Puts a message into the unit of an earlier one.
     pub(super) fn join(&mut self, index: usize, earlier: usize) {
         if self.entries[earlier].is_evicted {
-            match self.is_reliving {
-                // What left then is recorded; nothing is decided again.
-                true => self.units.push_back(Unit::single(index)),
+            self.units.push_back(Unit::single(index));
+            if !self.is_reliving {
                 // Its unit has left, and a unit leaves whole.
-                false => self.leave_on_arrival(index),
+                self.arrive(Decision { evicted: std::iter::once(index..index + 1).collect(), ..Decision::default() });
             }
             return;
         }
@@ -42,11 +42,10 @@ impl Window {
         }
     }
 
-    fn leave_on_arrival(&mut self, index: usize) {
-        self.leave(index);
-        self.left_on_arrival.push(index..index + 1);
-        self.departures.push(index..index + 1);
-        self.carry_forward(std::slice::from_ref(&(index..index + 1)));
+    /// Makes a decision true that a message brings with it, whatever the policy.
+    fn arrive(&mut self, decision: Decision) {
+        self.apply(&decision);
+        self.record(Event::Arrived(Box::new(decision)));
     }
 
     /// A message that arrives behind others that have left may not stand beside what is left before it.
@@ -63,9 +62,11 @@ impl Window {
         let has_opening = self.synthetics.iter().any(|o| o.kind == SyntheticKind::Opening && o.before == index);
         let new = bridge.into_iter().filter(|ours| ours.kind == SyntheticKind::Marker || !has_opening);
         let new: Vec<_> = new.collect();
-        self.has_unrecorded |= !new.is_empty();
-        self.synthetics.extend(new);
-        self.synthetics.sort_by_key(|ours| (ours.before, ours.kind));
+        if !new.is_empty() {
+            let mut all: Vec<_> = self.synthetics.iter().chain(&new).map(SyntheticMessage::from).collect();
+            all.sort_by_key(|ours| (ours.before, ours.kind));
+            self.arrive(Decision { synthetics: Some(all), ..Decision::default() });
+        }
     }
 
     /// Makes a plan true and says what happened.
@@ -78,8 +79,6 @@ impl Window {
         };
         let unedited = plan.edits.iter().filter(is_unedited).map(|edit| Warning::NotEdited { index: edit.index });
         plan.warnings.extend(unedited);
-        let evicted = decision.evicted.clone();
-        self.add_unrecorded(&mut decision);
         self.apply(&decision);
         self.memory = std::mem::take(&mut plan.memory);
         let job = plan.condense.take().and_then(|covered| self.ask_for_summary(covered));
@@ -90,7 +89,7 @@ impl Window {
             tokens_before,
             tokens_after: self.tokens(),
             tokens_expected: plan.expected.map(|amount| self.calibration.apply(amount).ceil_tokens()),
-            evicted,
+            evicted: decision.evicted.clone(),
             edited: decision.edited.iter().map(|edited| edited.index).collect(),
             is_account_new: decision.synthetics.is_some(),
             job,
@@ -100,20 +99,6 @@ impl Window {
         };
         self.record(Event::Fitted(boxed(decision)));
         fit
-    }
-
-    /// What happened as messages arrived is part of the next decision's record.
-    fn add_unrecorded(&mut self, decision: &mut Decision) {
-        decision.evicted.append(&mut self.left_on_arrival);
-        decision.evicted = joined(&decision.evicted);
-        if std::mem::take(&mut self.has_unrecorded) && decision.synthetics.is_none() {
-            let ours = self.synthetics.iter().map(|ours| super::SyntheticMessage {
-                before: ours.before,
-                kind: ours.kind,
-                raw: ours.message.raw().to_owned(),
-            });
-            decision.synthetics = Some(ours.collect());
-        }
     }
 
     pub(super) fn record(&mut self, event: Event) {
@@ -232,7 +217,7 @@ impl Window {
                 return Fit { outcome: Some(Outcome::Rejected(reason)), ..unchanged };
             }
         };
-        let decisions = self.put_summary(&covers, message, summary.text);
+        let decisions = self.put_summary(&covers, message, summary);
         let fit = Fit {
             tokens_after: self.tokens(),
             evicted: joined(&decisions.iter().flat_map(|decision| decision.evicted.clone()).collect::<Vec<_>>()),
@@ -252,13 +237,12 @@ impl Window {
     }
 
     /// Puts a summary behind the head, in place of what it covers; then the policy makes good what its bound demands.
-    fn put_summary(&mut self, covers: &[Range<usize>], message: Message, text: String) -> Vec<Decision> {
+    fn put_summary(&mut self, covers: &[Range<usize>], message: Message, summary: Summary) -> Vec<Decision> {
         let in_view: Vec<_> = covers.iter().filter(|range| !self.entries[range.start].is_evicted).cloned().collect();
         let accounts = Accounts { ledger: LedgerChange::Keep, summary: SummaryChange::Put(message) };
-        let mut decision = self.result(&in_view, &[], self.head_end, accounts);
-        self.add_unrecorded(&mut decision);
+        let decision = self.result(&in_view, &[], self.head_end, accounts);
         self.apply(&decision);
-        self.condenser.succeed(text);
+        self.condenser.succeed(summary);
         let mut decisions = vec![decision];
         // Where even that is not enough, the next fit says so.
         if self.is_over()
@@ -295,7 +279,8 @@ impl Window {
     }
 
     /// Lives through a decision that was recorded: nothing is decided again.
-    pub(super) fn relive(&mut self, decision: &Decision) {
+    pub(super) fn relive(&mut self, decision: &Decision) -> Result<(), RecordError> {
+        decision.check(self.config.format, self.entries.len())?;
         self.memory = self.remembered(Occasion::Request, decision);
         self.apply(decision);
         if let Some(JobRecord { id, covers }) = &decision.job {
@@ -304,18 +289,30 @@ impl Window {
             self.condenser.reopen(*id, covers.clone(), window, |index| &*entries[index].message);
         }
         self.note_request();
+        Ok(())
+    }
+
+    /// The same for one that came with a message.
+    pub(super) fn relive_arrival(&mut self, decision: &Decision) -> Result<(), RecordError> {
+        decision.check(self.config.format, self.entries.len())?;
+        self.apply(decision);
+        Ok(())
     }
 
     /// The same for an answer. The first of its decisions put the summary in place, a second one made room.
-    pub(super) fn relive_answer(&mut self, job: u64, answer: &Result<Summary, String>, decisions: &[Decision]) {
-        let Some(covers) = self.condenser.covers_of(job) else {
-            return;
-        };
+    pub(super) fn relive_answer(
+        &mut self,
+        job: u64,
+        answer: &Result<Summary, String>,
+        decisions: &[Decision],
+    ) -> Result<(), RecordError> {
+        let covers = self.condenser.covers_of(job).ok_or(RecordError::NobodyAsked { job })?;
+        decisions.iter().try_for_each(|decision| decision.check(self.config.format, self.entries.len()))?;
         self.revision += 1;
         match (decisions, answer) {
             ([placed, rest @ ..], Ok(summary)) => {
                 self.apply(placed);
-                self.condenser.succeed(summary.text.clone());
+                self.condenser.succeed(summary.clone());
                 for settled in rest {
                     self.memory = self.remembered(Occasion::Settling, settled);
                     self.apply(settled);
@@ -323,6 +320,7 @@ impl Window {
             }
             _ => self.reject_summary(&covers),
         }
+        Ok(())
     }
 
     fn remembered(&self, occasion: Occasion, decision: &Decision) -> Memory {

@@ -8,9 +8,10 @@ use crate::catalog::{Found, Model, ModelWarning, ThinkingBinding};
 use crate::count::count_overhead;
 use crate::economy::Economy;
 use crate::error::{Error, FrameError};
+use crate::json::Cursor;
 use crate::policy::PolicyKind;
 use crate::tokens::{Chars4, Counter, CounterChoice, Millitokens};
-use crate::wire::{Body, Format};
+use crate::wire::{Body, Format, Thinking};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -108,10 +109,15 @@ impl WindowConfig {
         self
     }
 
-    /// The same with what stands around the messages of a request: system and tools.
+    /// The same with what stands around the messages of a request: system and tools, and whether it asks for manual
+    /// thinking.
     #[must_use]
     pub fn with_frame(mut self, body: &Body) -> Self {
         self.overhead = count_overhead(&*self.counter, body);
+        // Whoever asks for manual thinking has a model that wants it back, known or not.
+        if body.thinking() == Thinking::Enabled && self.thinking == ThinkingBinding::None {
+            self.thinking = ThinkingBinding::OpenTurn;
+        }
         self
     }
 }
@@ -306,8 +312,14 @@ fn known_model(_name: &str) -> Option<Found<'static>> {
 /// A frame has no history of its own, or an empty one.
 fn frame_of(format: Format, text: &str) -> Result<Body, FrameError> {
     let key = format.history_key();
-    let with_history = match text.trim().strip_suffix('}') {
-        Some(start) if !text.contains(&format!("\"{key}\"")) => {
+    let mut has_history = false;
+    let keys = Cursor::new(text).object(|member, cursor| {
+        has_history |= member == key;
+        cursor.skip().map(drop)
+    });
+    keys.map_err(FrameError::NoRequest)?;
+    let with_history = match text.trim_end().strip_suffix('}') {
+        Some(start) if !has_history => {
             let comma = if start.trim_end().ends_with('{') { "" } else { "," };
             format!("{start}{comma}\"{key}\":[]}}")
         }

@@ -3,10 +3,11 @@
 use super::{Window, apply};
 use crate::count::count_message;
 use crate::edit::{Edit, edit_message, thinking_edits};
+use crate::error::RecordError;
 use crate::plan::{LedgerChange, Plan, Trigger};
 use crate::unit::Unit;
 use crate::view::{Synthetic, SyntheticKind, bridges};
-use crate::wire::{Message, Role};
+use crate::wire::{Format, Message, Role};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
@@ -58,6 +59,12 @@ pub struct SyntheticMessage {
     pub raw: String,
 }
 
+impl From<&Synthetic> for SyntheticMessage {
+    fn from(ours: &Synthetic) -> Self {
+        Self { before: ours.before, kind: ours.kind, raw: ours.message.raw().to_owned() }
+    }
+}
+
 /// A summary that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -77,6 +84,27 @@ impl Decision {
             && self.edited.is_empty()
             && self.synthetics.is_none()
             && self.job.is_none()
+    }
+
+    /// Whether it can have been made about a log of so many messages.
+    pub(super) fn check(&self, format: Format, len: usize) -> Result<(), RecordError> {
+        let is_within = |range: &Range<usize>| range.start < range.end && range.end <= len;
+        let can_be_read = |raw: &str| Message::parse(format, raw).is_ok();
+        let ours = self.synthetics.as_deref().unwrap_or_default();
+        if !self.evicted.iter().all(is_within) {
+            return Err(RecordError::NothingToLeave);
+        }
+        if !self.edited.iter().all(|edited| edited.index < len && can_be_read(&edited.raw)) {
+            return Err(RecordError::NothingToChange);
+        }
+        if !ours.iter().all(|ours| ours.before <= len && can_be_read(&ours.raw)) || !ours.is_sorted_by_key(|o| o.before)
+        {
+            return Err(RecordError::NoPlace);
+        }
+        if !self.job.iter().all(|job| job.covers.iter().all(is_within)) {
+            return Err(RecordError::NothingToCover);
+        }
+        Ok(())
     }
 }
 
@@ -140,12 +168,7 @@ impl Window {
         ];
         let change_start = change_start.into_iter().flatten().min().unwrap_or(usize::MAX);
         let edited = self.edited_after(&gone, edits, change_start);
-        let record = |ours: Synthetic| SyntheticMessage {
-            before: ours.before,
-            kind: ours.kind,
-            raw: ours.message.raw().to_owned(),
-        };
-        let synthetics = synthetics.map(|all| all.into_iter().map(record).collect());
+        let synthetics = synthetics.map(|all| all.iter().map(SyntheticMessage::from).collect());
         Decision { evicted: gone.ranges, edited, synthetics, head_end, ..Decision::default() }
     }
 

@@ -11,12 +11,15 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Something besides a message that decisions follow from, with the decision that was made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Event {
     /// A request was made ready here; nothing where the view stayed as it was.
     Fitted(Option<Box<Decision>>),
+    /// A message came that could not stand as it was pushed: it left at once, because the call that it answers had left
+    /// before, or something of our own stands before it.
+    Arrived(Box<Decision>),
     /// The provider said how many tokens the last request had.
     UsageReported {
         /// Its figure.
@@ -47,6 +50,17 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// Whether it says what became of the view.
+    fn is_decision(&self) -> bool {
+        match self {
+            Self::Fitted(_) | Self::Arrived(_) => true,
+            Self::Answered { decisions, .. } => !decisions.is_empty(),
+            _ => false,
+        }
+    }
+}
+
 /// Messages and events in order: the same log and config give the same view on any machine.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
@@ -73,7 +87,7 @@ pub struct Log {
 /// assert_eq!(opened.view().len(), 1);
 /// # Ok::<(), louver::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Record {
@@ -173,10 +187,10 @@ impl Window {
     ///
     /// # Errors
     ///
-    /// A message that cannot be read, or settings that the policy cannot work with.
+    /// A record that cannot be, a message that cannot be read, or settings that the policy cannot work with.
     pub fn open(config: WindowConfig, records: impl IntoIterator<Item = Record>) -> Result<Self, Error> {
         let log = Log::of_records(config.format, records)?;
-        Ok(Self::restore(config, log)?)
+        Self::restore(config, log)
     }
 
     /// Lives through a log with its recorded decisions: policy, templates and rules are not asked again, so the view has
@@ -184,21 +198,21 @@ impl Window {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
-    pub fn restore(config: WindowConfig, log: Log) -> Result<Self, SettingsError> {
+    /// As [`new`](Self::new), and a recorded decision that cannot be.
+    pub fn restore(config: WindowConfig, log: Log) -> Result<Self, Error> {
         let mut window = Self::new(config)?;
-        let decided = log.events.iter().map(|(at, _)| *at).max().unwrap_or_default();
-        window.is_reliving = true;
-        let mut messages = log.messages.into_iter().peekable();
-        for (at, event) in log.events {
+        // What came after the last decision is not decided yet.
+        let decided = log.events.iter().rposition(|(_, event)| event.is_decision()).map_or(0, |last| last + 1);
+        let mut messages = log.messages.into_iter();
+        for (number, (at, event)) in log.events.into_iter().enumerate() {
+            window.is_reliving = number < decided;
             while window.len() < at
                 && let Some(message) = messages.next()
             {
                 window.push(message);
             }
-            window.relive_event(event);
+            window.relive_event(event)?;
         }
-        debug_assert!(window.len() <= decided);
         window.is_reliving = false;
         messages.for_each(|message| {
             window.push(message);
@@ -206,19 +220,18 @@ impl Window {
         Ok(window)
     }
 
-    fn relive_event(&mut self, event: Event) {
+    fn relive_event(&mut self, event: Event) -> Result<(), RecordError> {
         match &event {
-            Event::Fitted(decision) => {
-                let nothing = Decision { head_end: self.head_end, ..Decision::default() };
-                self.relive(decision.as_deref().unwrap_or(&nothing));
-            }
-            Event::Answered { job, answer, decisions } => self.relive_answer(*job, answer, decisions),
+            Event::Fitted(decision) => self.relive(decision.as_deref().unwrap_or(&Decision::default()))?,
+            Event::Arrived(decision) => self.relive_arrival(decision)?,
+            Event::Answered { job, answer, decisions } => self.relive_answer(*job, answer, decisions)?,
             _ => {
                 self.live_through(event);
-                return;
+                return Ok(());
             }
         }
         self.record(event);
+        Ok(())
     }
 
     /// Lives through a log again and decides everything anew. Returns the last fit beside the window.
@@ -249,6 +262,8 @@ impl Window {
     fn live_through(&mut self, event: Event) -> Option<Result<Fit, Overflow>> {
         match event {
             Event::Fitted(_) => return Some(self.fit()),
+            // The message itself brings it about.
+            Event::Arrived(_) => {}
             Event::CacheExpired => self.cache_expired(),
             Event::UsageReported { input_tokens } => {
                 self.report_usage(Usage::of_input(input_tokens));

@@ -76,10 +76,6 @@ pub struct Window {
     revision: u64,
     /// The last fit: at which revision, and how it failed if it did.
     fitted: Option<(u64, Option<Overflow>)>,
-    /// Messages that left as they arrived, because the call that they answer had left before.
-    left_on_arrival: Vec<Range<usize>>,
-    /// Whether a message of our own stands in the view that no decision tells of yet.
-    has_unrecorded: bool,
     /// Units in the view that answer a call of an earlier unit.
     late_answers: usize,
     /// Everything that left, in the order in which it did.
@@ -195,8 +191,6 @@ impl Window {
             memory: Memory::default(),
             revision: 0,
             fitted: None,
-            left_on_arrival: Vec::new(),
-            has_unrecorded: false,
             late_answers: 0,
             departures: Vec::new(),
             is_reliving: false,
@@ -568,6 +562,10 @@ impl Window {
     /// The summary that stands in the view, if there is one.
     #[must_use]
     pub fn summary(&self) -> Option<&str> {
+        self.summary_in_view().map(|summary| &*summary.text)
+    }
+
+    pub(crate) fn summary_in_view(&self) -> Option<&Summary> {
         let has_summary = self.synthetics.iter().any(|ours| ours.kind == SyntheticKind::Summary);
         self.condenser.summary().filter(|_| has_summary)
     }

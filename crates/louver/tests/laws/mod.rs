@@ -20,7 +20,7 @@ use louver::window::{Log, Origin, Window, WindowConfig};
 use louver::wire::{Format, History, Message, PartKind, Role, Thinking};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What one can see of a window from outside.
 #[derive(Clone, Debug)]
@@ -208,35 +208,40 @@ pub(crate) fn pins_stay(seen: &Observed, config: &WindowConfig) {
     }
 }
 
-fn violations(
-    config: &WindowConfig,
-    messages: &[(Option<usize>, &Message)],
-) -> BTreeSet<(&'static str, Option<usize>)> {
+/// Rules that a history breaks, each with the message of the log that does, if it comes from there.
+pub(crate) type Broken = BTreeSet<(String, Option<usize>)>;
+
+/// Another reading of the rules, which judges every view beside the engine's own once it is set.
+pub(crate) static SECOND_READING: OnceLock<fn(&WindowConfig, &[(Option<usize>, &Message)]) -> Broken> = OnceLock::new();
+
+fn violations(config: &WindowConfig, messages: &[(Option<usize>, &Message)]) -> Broken {
     let thinking = if config.thinking == ThinkingBinding::OpenTurn { Thinking::Enabled } else { Thinking::Unset };
     let history = History { thinking, ..History::of(messages.iter().map(|(_, message)| *message)) };
     let found = config.format.wire().check(&history);
     found
         .into_iter()
-        .map(|violation| (violation.rule, messages.get(violation.index).and_then(|(origin, _)| *origin)))
+        .map(|violation| (violation.rule.to_owned(), messages.get(violation.index).and_then(|(origin, _)| *origin)))
         .collect()
 }
 
 pub(crate) fn legal_stays_legal(seen: &Observed, config: &WindowConfig) {
     let original: Vec<_> = seen.log.iter().enumerate().map(|(index, message)| (Some(index), &**message)).collect();
     let view: Vec<_> = seen.sent.iter().map(|(origin, message)| (origin.index(), &**message)).collect();
-    let before = violations(config, &original);
-    let after = violations(config, &view);
-    // A turn that is illegal for want of thinking is so whichever of its messages comes first.
-    let is_inherited = |(rule, index): &(&str, Option<usize>)| {
-        before.contains(&(*rule, *index)) || (*rule == "thinking-misplaced" && before.iter().any(|(r, _)| r == rule))
-    };
-    let new: Vec<_> = after.iter().filter(|(rule, index)| !is_inherited(&(*rule, *index))).collect();
-    assert!(
-        new.is_empty(),
-        "law 4: new violations {new:?}, had {before:?}, {}\n{:#?}",
-        config.policy.name(),
-        seen.raw()
-    );
+    let second = SECOND_READING.get().map(|read| (read(config, &original), read(config, &view)));
+    for (before, after) in std::iter::once((violations(config, &original), violations(config, &view))).chain(second) {
+        // A turn that is illegal for want of thinking is so whichever of its messages comes first.
+        let is_inherited = |broken: &&(String, Option<usize>)| {
+            let is_of_turn = broken.0 == "thinking-misplaced" && before.iter().any(|(rule, _)| *rule == broken.0);
+            before.contains(*broken) || is_of_turn
+        };
+        let new: Vec<_> = after.iter().filter(|broken| !is_inherited(broken)).collect();
+        assert!(
+            new.is_empty(),
+            "law 4: new violations {new:?}, had {before:?}, {}\n{:#?}",
+            config.policy.name(),
+            seen.raw()
+        );
+    }
 }
 
 pub(crate) fn fits(seen: &Observed, config: &WindowConfig) {
