@@ -45,14 +45,12 @@ impl Run {
     /// Nothing pushed yet.
     pub(crate) fn new(prepared: &Prepared<'_>, contender: &Contender) -> Result<Self, SettingsError> {
         let assumptions = &prepared.assumptions;
-        let config = WindowConfig {
-            budget: Some(assumptions.budget),
-            economy: assumptions.tariff.economy(),
-            counter: Arc::clone(&assumptions.counter),
-            overhead: prepared.overhead,
-            thinking: assumptions.thinking,
-            ..WindowConfig::new(prepared.conversation.format, contender.policy().clone())
-        };
+        let mut config = WindowConfig::new(prepared.conversation.format, contender.policy().clone())
+            .with_budget(assumptions.budget)
+            .with_economy(assumptions.tariff.economy())
+            .with_counter(Arc::clone(&assumptions.counter))
+            .with_thinking(assumptions.thinking);
+        config.overhead = prepared.overhead;
         Ok(Self {
             window: Window::new(config)?,
             watch: Watch::default(),

@@ -29,7 +29,7 @@ fn push_numbered(window: &mut Window, numbers: std::ops::Range<usize>) {
 }
 
 fn summary(text: &str) -> Result<Summary, String> {
-    Ok(Summary { text: text.to_owned(), ..Summary::default() })
+    Ok(Summary::new(text))
 }
 
 fn job(window: &mut Window) -> Option<CondenseJob> {
@@ -154,7 +154,7 @@ fn condensing_tokens() -> WindowConfig {
     let tokens =
         TokensConfig { auto_condense_context: true, auto_condense_context_percent: 50, ..TokensConfig::default() };
     let budget = Some(Budget::new(2_000, Some(100)).unwrap());
-    WindowConfig { budget, ..WindowConfig::new(Format::OpenAiChat, PolicyKind::Tokens(tokens)) }
+    WindowConfig::new(Format::OpenAiChat, PolicyKind::Tokens(tokens)).with_budget(budget)
 }
 
 #[test]

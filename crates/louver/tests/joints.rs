@@ -29,7 +29,7 @@ fn budget(allowed_tokens: u64) -> Budget {
 }
 
 fn config(format: Format, policy: PolicyKind, allowed_tokens: u64) -> WindowConfig {
-    WindowConfig { budget: Some(budget(allowed_tokens)), ..WindowConfig::new(format, policy) }
+    WindowConfig::new(format, policy).with_budget(budget(allowed_tokens))
 }
 
 /// Every policy of the table, set so that it leaves out as much as it may.
@@ -57,10 +57,8 @@ fn token_policies() -> impl Iterator<Item = PolicyKind> {
 fn unhurried_ladder(allowed_tokens: u64, change: impl FnOnce(&mut LadderConfig)) -> WindowConfig {
     let mut ladder = LadderConfig { keep_recent_tokens: 100, ..LadderConfig::default() };
     change(&mut ladder);
-    WindowConfig {
-        economy: Economy { read: Factor::from_thousandths(0), ..Economy::default() },
-        ..config(Format::OpenAiChat, PolicyKind::Ladder(ladder), allowed_tokens)
-    }
+    let economy = Economy { read: Factor::from_thousandths(0), ..Economy::default() };
+    config(Format::OpenAiChat, PolicyKind::Ladder(ladder), allowed_tokens).with_economy(economy)
 }
 
 fn push(window: &mut Window, message: &Value) -> usize {
@@ -118,7 +116,7 @@ fn told_to_be_folded(text: &str) -> usize {
 }
 
 fn summary(text: &str) -> Result<Summary, String> {
-    Ok(Summary { text: text.to_owned(), ..Summary::default() })
+    Ok(Summary::new(text))
 }
 
 fn thought() -> Value {
@@ -160,7 +158,7 @@ fn manual_thinking_keeps_the_answer_that_opens_an_unfinished_turn() {
     let mut evicting = 0;
     for policy in eager_policies() {
         let name = policy.name().to_owned();
-        let config = WindowConfig { thinking: ThinkingBinding::OpenTurn, ..config(Format::Anthropic, policy, 1_200) };
+        let config = config(Format::Anthropic, policy, 1_200).with_thinking(ThinkingBinding::OpenTurn);
         let trimmed = trim(&open_turn(), config).unwrap();
         assert_eq!(check(&Body::parse(&trimmed.json, None).unwrap()), [], "{name}");
         assert!(trimmed.report.kept.contains(&3), "{name}: {:?}", trimmed.report.kept);
@@ -174,10 +172,8 @@ fn manual_thinking_keeps_the_answer_that_opens_an_unfinished_turn() {
 #[test]
 fn a_late_summary_takes_the_bound_thinking_behind_it_away() {
     let cap = MessagesConfig { max_messages: 4, preserve_first_n: 1, preserve_last_n: 3, summarize_on_trim: true };
-    let config = WindowConfig {
-        thinking: ThinkingBinding::Prefix,
-        ..WindowConfig::new(Format::Anthropic, PolicyKind::Messages(cap))
-    };
+    let config = WindowConfig::new(Format::Anthropic, PolicyKind::Messages(cap));
+    let config = config.with_thinking(ThinkingBinding::Prefix);
     let mut window = Window::new(config).unwrap();
     for number in 0..21 {
         let role = if number % 2 == 0 { Role::User } else { Role::Assistant };
@@ -394,7 +390,7 @@ fn a_usage_report_between_two_fits_is_heeded_by_the_second() {
 fn counts_stay_true_when_a_message_of_thinking_alone_is_stripped() {
     for policy in eager_policies() {
         let name = policy.name().to_owned();
-        let config = WindowConfig { thinking: ThinkingBinding::Prefix, ..config(Format::Anthropic, policy, 1_500) };
+        let config = config(Format::Anthropic, policy, 1_500).with_thinking(ThinkingBinding::Prefix);
         let mut window = Window::new(config).unwrap();
         say(&mut window, Role::User, "Fix the test.");
         for number in 0..12 {
@@ -445,8 +441,8 @@ fn with_total(total_tokens: u64) -> Trimmed {
     let body = Body::parse(&Value::from(messages).to_string(), Some(Format::OpenAiChat)).unwrap();
     let budget = Some(Budget::new(100_000, Some(30_000)).unwrap());
     let tokens = PolicyKind::Tokens(TokensConfig::default());
-    let config = WindowConfig { budget, ..WindowConfig::new(Format::OpenAiChat, tokens) };
-    trim(&body, TrimOptions { total_tokens: Some(total_tokens), ..config.into() }).unwrap()
+    let config = WindowConfig::new(Format::OpenAiChat, tokens).with_budget(budget);
+    trim(&body, TrimOptions::from(config).with_total_tokens(total_tokens)).unwrap()
 }
 
 #[test]
@@ -674,7 +670,7 @@ fn the_answer_that_opens_an_unfinished_turn_stays_behind_a_compaction() {
     assert_eq!(check(&body), []);
     for policy in eager_policies() {
         let name = policy.name().to_owned();
-        let config = WindowConfig { thinking: ThinkingBinding::OpenTurn, ..config(Format::Anthropic, policy, 1_200) };
+        let config = config(Format::Anthropic, policy, 1_200).with_thinking(ThinkingBinding::OpenTurn);
         let trimmed = trim(&body, config).unwrap();
         assert_eq!(check(&Body::parse(&trimmed.json, None).unwrap()), [], "{name}");
     }
@@ -753,8 +749,9 @@ fn talk(window: &mut Window, messages: usize, tokens: usize) {
 }
 
 fn recent(format: Format, keep_recent_tokens: u64, allowed_tokens: u64) -> Window {
-    let config = unhurried_ladder(allowed_tokens, |ladder| ladder.keep_recent_tokens = keep_recent_tokens);
-    started(WindowConfig { format, ..config })
+    let mut config = unhurried_ladder(allowed_tokens, |ladder| ladder.keep_recent_tokens = keep_recent_tokens);
+    config.format = format;
+    started(config)
 }
 
 #[test]
@@ -820,8 +817,7 @@ fn what_came_before_a_late_summary_still_shrinks_before_it_is_sent() {
 
 /// Turns with long thinking that is bound to its prefix.
 fn bound_turns(allowed_tokens: u64, policy: PolicyKind) -> Window {
-    let config =
-        WindowConfig { thinking: ThinkingBinding::Prefix, ..config(Format::Anthropic, policy, allowed_tokens) };
+    let config = config(Format::Anthropic, policy, allowed_tokens).with_thinking(ThinkingBinding::Prefix);
     let mut window = Window::new(config).unwrap();
     for number in 0..12 {
         say(&mut window, Role::User, &text(20));

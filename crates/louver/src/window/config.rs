@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 /// How a window is made.
 #[derive(Clone, Debug, serde::Serialize)]
+#[non_exhaustive]
 pub struct WindowConfig {
     /// The wire format of its messages.
     pub format: Format,
@@ -82,6 +83,34 @@ impl WindowConfig {
             self.economy = Economy::of_model(model);
             self.thinking = model.traits.thinking;
         }
+        self
+    }
+
+    /// The same with a context window, or without one.
+    #[must_use]
+    pub fn with_budget(mut self, budget: impl Into<Option<Budget>>) -> Self {
+        self.budget = budget.into();
+        self
+    }
+
+    /// The same with other prices.
+    #[must_use]
+    pub fn with_economy(mut self, economy: Economy) -> Self {
+        self.economy = economy;
+        self
+    }
+
+    /// The same with another counter.
+    #[must_use]
+    pub fn with_counter(mut self, counter: Arc<dyn Counter>) -> Self {
+        self.counter = counter;
+        self
+    }
+
+    /// The same for a model that does this with thinking.
+    #[must_use]
+    pub fn with_thinking(mut self, thinking: ThinkingBinding) -> Self {
+        self.thinking = thinking;
         self
     }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 /// A request's thinking setting, as far as it decides what is legal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Thinking {
     /// Not said, disabled or adaptive.
     #[default]
