@@ -4,7 +4,7 @@ use crate::cache::{Book, Settled};
 use crate::contender::Contender;
 use crate::law::Verdict;
 use crate::prepared::Prepared;
-use crate::retention::{Outcome, Reference, Tally, query};
+use crate::retention::{Outcome, Reference, query};
 use crate::snapshot::{EditedNumbers, Snapshot};
 use crate::watch::{Change, Watch};
 use louver::policy::SettingsError;
@@ -45,12 +45,8 @@ impl Run {
     /// Nothing pushed yet.
     pub(crate) fn new(prepared: &Prepared<'_>, contender: &Contender) -> Result<Self, SettingsError> {
         let assumptions = &prepared.assumptions;
-        let mut config = WindowConfig::new(prepared.conversation.format, contender.policy().clone())
-            .with_budget(assumptions.budget)
-            .with_economy(assumptions.tariff.economy())
-            .with_counter(Arc::clone(&assumptions.counter))
-            .with_thinking(assumptions.thinking);
-        config.overhead = prepared.overhead;
+        let mut config = assumptions.window.clone();
+        (config.policy, config.overhead) = (contender.policy().clone(), prepared.overhead);
         Ok(Self {
             window: Window::new(config)?,
             watch: Watch::default(),
@@ -137,11 +133,4 @@ impl Run {
 /// How many of the record's leading system messages still lead.
 fn leading(view: &Snapshot, leading_system: usize) -> usize {
     (0..leading_system).take_while(|position| view.log_index(*position) == Some(*position)).count()
-}
-
-/// Adds what became of a turn's references.
-pub(crate) fn tally(tally: &mut Tally, references: &[Reference], outcomes: &[Outcome]) {
-    for (reference, outcome) in references.iter().zip(outcomes) {
-        tally.add(reference, *outcome);
-    }
 }
