@@ -46,7 +46,7 @@ impl Assumptions {
         }
         let budget = budget(options, &model)?;
         let window = Builder::new(conversation.format).known_model(model).counter(options.counter).assemble().config;
-        let window = WindowConfig { economy: tariff.economy(), budget: Some(budget), ..window };
+        let window = window.with_economy(tariff.economy()).with_budget(budget);
         Ok(Self { model: name, warnings, tariff, budget, window })
     }
 

@@ -8,7 +8,7 @@ use crate::retention::{Outcome, Reference, query};
 use crate::snapshot::{EditedNumbers, Snapshot};
 use crate::watch::{Change, Watch};
 use louver::policy::SettingsError;
-use louver::window::{Window, WindowConfig};
+use louver::window::Window;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

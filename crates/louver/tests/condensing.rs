@@ -304,7 +304,7 @@ fn a_report_says_what_the_summary_in_the_view_cost() {
     }
     let fit = window.fit().unwrap();
     assert_eq!(Report::new(&window, &fit).cost, None, "nothing was summarised yet");
-    let answer = Summary { text: "Much.".to_owned(), cost: Some(1.0), ..Summary::default() };
+    let answer = Summary::new("Much.").with_cost(1.0);
     let fit = window.answer(fit.job.unwrap().id, Ok(answer));
     assert_eq!(fit.outcome, Some(Outcome::Accepted));
     let report = Report::new(&window, &fit);

@@ -987,7 +987,7 @@ fn a_request_with_manual_thinking_binds_an_open_turn_whatever_the_catalogue_know
         evicting += usize::from(!trimmed.report.evicted.is_empty());
     }
     assert!(evicting >= 7, "only {evicting} policies left something out");
-    let bound = WindowConfig { thinking: ThinkingBinding::Prefix, ..config(Format::Anthropic, PolicyKind::Newest, 9) };
+    let bound = config(Format::Anthropic, PolicyKind::Newest, 9).with_thinking(ThinkingBinding::Prefix);
     assert_eq!(bound.with_frame(&open_turn()).thinking, ThinkingBinding::Prefix, "the stricter binding stays");
 }
 
@@ -1070,7 +1070,7 @@ fn the_report_says_what_the_summary_cost() {
     }
     let fit = window.fit().unwrap();
     assert_eq!(Report::new(&window, &fit).cost, None);
-    let answer = Summary { text: "All went well.".to_owned(), cost: Some(0.25), ..Summary::default() };
+    let answer = Summary::new("All went well.").with_cost(0.25);
     let fit = window.answer(fit.job.unwrap().id, Ok(answer));
     let report = Report::new(&window, &fit);
     assert_eq!((report.summary.as_deref(), report.cost), (Some("All went well."), Some(0.25)));

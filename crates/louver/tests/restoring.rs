@@ -104,11 +104,9 @@ fn a_marker_that_came_with_a_message_stands_again() {
 
 fn ladder(format: Format) -> WindowConfig {
     let config = LadderConfig { keep_recent_tokens: 200, ..LadderConfig::default() };
-    WindowConfig {
-        budget: Some(Budget::new(2_000, Some(1)).unwrap()),
-        economy: Economy { read: Factor::from_thousandths(100), ..Economy::default() },
-        ..WindowConfig::new(format, PolicyKind::Ladder(config))
-    }
+    let economy = Economy { read: Factor::from_thousandths(100), ..Economy::default() };
+    let budget = Budget::new(2_000, Some(1)).unwrap();
+    WindowConfig::new(format, PolicyKind::Ladder(config)).with_budget(budget).with_economy(economy)
 }
 
 #[test]

@@ -103,7 +103,7 @@ impl LadderConfig {
 
 /// A view of fewer recent tails than these is left alone: what a cut saves of it is not worth what it loses, and no
 /// vocabulary is needed to tell that a short conversation is short.
-const SMALLEST_VIEW: u64 = 3;
+const SMALLEST_VIEW: u64 = 2;
 
 /// The figures that hold under a budget.
 #[derive(Clone, Copy, Debug)]
