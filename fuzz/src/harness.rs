@@ -75,7 +75,7 @@ pub fn body(format: Format, bytes: &[u8]) {
             if let Some(own) = policy.messages_mut() {
                 *own = messages;
             }
-            trims(&body, row.name, WindowConfig { budget, ..WindowConfig::new(format, policy) }, is_legal);
+            trims(&body, row.name, WindowConfig::new(format, policy).with_budget(budget), is_legal);
         }
     }
 }
@@ -125,7 +125,7 @@ fn trims(body: &Body, policy: &str, config: WindowConfig, is_legal: bool) {
             assert!(overflow.floor_tokens > overflow.allowed_tokens, "{policy} gave up although it fits: {overflow}");
             return;
         }
-        Err(TrimError::Settings(error)) => panic!("{policy}: {error}"),
+        Err(error) => panic!("{policy}: {error}"),
     };
     let again = Body::parse(&trimmed.json, Some(body.format())).expect("a trimmed history can be read");
     if is_legal {

@@ -76,7 +76,7 @@ fn trim_to(
     // Nine tenths of a window less a reserve of one token are allowed, so this allows at most `max_tokens`.
     let budget = Budget::new((max_tokens + 1) * 10 / 9, Some(1))?;
     let config = WindowConfig::new(body.format(), policy.clone()).with_model(None, counter);
-    Ok(trim(&body, WindowConfig { budget: Some(budget), ..config })?)
+    Ok(trim(&body, config.with_budget(budget))?)
 }
 
 fn judge(text: &str) -> Result<Judged, Box<dyn Error>> {

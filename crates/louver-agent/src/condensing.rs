@@ -144,9 +144,9 @@ impl SummaryCall {
             Ok(Err(error)) => Attempt::failed(error.to_string()),
             Ok(Ok(answer)) => {
                 let usage = answer.usage;
-                let (input_tokens, output_tokens) = (usage.prompt_tokens(), usage.output_tokens);
                 let cost = cost(&self.model, usage);
-                let summary = Summary { text: answer.text, input_tokens, output_tokens, cost: Some(cost.usd()) };
+                let summary = Summary::new(answer.text).with_usage(usage.prompt_tokens(), usage.output_tokens);
+                let summary = summary.with_cost(cost.usd());
                 Attempt { answer: Some(Ok(summary)), usage, cost }
             }
         }

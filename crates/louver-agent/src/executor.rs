@@ -175,13 +175,12 @@ impl Executor {
     fn outcome(&self, result: ExecutionResult) -> Option<RunOutcome> {
         let needs_signal = self.tools.definitions().iter().any(|tool| tool.name == COMPLETION_TOOL);
         match (result.stop, result.completion) {
-            (_, Some(Signal::Complete(text))) => Some(RunOutcome::Completed(text)),
-            (_, Some(Signal::Blocked(reason))) => Some(RunOutcome::Blocked(reason)),
-            (Stop::Failed, _) => {
+            (_, Some(signal)) => Some(signal.into()),
+            (Stop::Failed, None) => {
                 let unknown = || ExecutionError::new(Category::Api, "the run failed".to_owned());
                 Some(RunOutcome::Failed(result.error.unwrap_or_else(unknown)))
             }
-            (Stop::Cancelled, _) => Some(RunOutcome::Cancelled),
+            (Stop::Cancelled, None) => Some(RunOutcome::Cancelled),
             (Stop::EndOfTurn, None) if !needs_signal => Some(RunOutcome::Completed(result.output)),
             _ => None,
         }
@@ -226,10 +225,7 @@ fn next_prompt(recorded: &Recorded) -> Option<String> {
 /// A run that was done when it was killed.
 fn finished(signal: Signal, iterations: usize, conversation: &Conversation) -> RunSummary {
     RunSummary {
-        outcome: match signal {
-            Signal::Complete(text) => RunOutcome::Completed(text),
-            Signal::Blocked(reason) => RunOutcome::Blocked(reason),
-        },
+        outcome: signal.into(),
         iterations,
         conversation_metrics: conversation.metrics(),
         log: conversation.log(),

@@ -2,6 +2,7 @@
 
 use crate::execution_result::{ExecutionError, ExecutionResult, add_new};
 use crate::metrics::{CondensingMetrics, ConversationMetrics};
+use crate::tools::Signal;
 use crate::usage::Usage;
 use louver::catalog::Cost;
 use louver::window::Log;
@@ -22,6 +23,15 @@ pub enum RunOutcome {
     Cancelled,
     /// Something failed.
     Failed(ExecutionError),
+}
+
+impl From<Signal> for RunOutcome {
+    fn from(signal: Signal) -> Self {
+        match signal {
+            Signal::Complete(text) => Self::Completed(text),
+            Signal::Blocked(reason) => Self::Blocked(reason),
+        }
+    }
 }
 
 /// What a whole run gave, for the box at its end.

@@ -67,7 +67,7 @@ pub async fn trim_with_summary(
     let fit = fit.unwrap_or_default();
     let mut warnings = fit.warnings;
     if let Some(job) = fit.job {
-        let answer = call(job.prompt).await.map(|text| Summary { text, ..Summary::default() });
+        let answer = call(job.prompt).await.map(Summary::new);
         if let Some(Outcome::Rejected(reason)) = window.answer(job.id, answer).outcome {
             warnings.push(Warning::NotCondensed(reason));
         }
@@ -98,7 +98,7 @@ pub async fn truncate_conversation_if_needed(
     if let Ok(fit) = &mut fit
         && let Some(job) = fit.job.take()
     {
-        let answer = call(job.prompt).await.map(|text| Summary { text, ..Summary::default() });
+        let answer = call(job.prompt).await.map(Summary::new);
         let answered = window.answer(job.id, answer);
         match answered.outcome {
             Some(Outcome::Rejected(reason)) => fit.error = Some(CondenseError::Rejected(reason)),

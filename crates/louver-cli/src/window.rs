@@ -161,7 +161,7 @@ impl Window {
             config.budget = Some(self.limit.ok_or_else(|| self.no_budget())?.budget?);
         }
         let total_tokens = self.total_tokens.filter(|_| config.policy.tokens().is_some());
-        Ok(TrimOptions { config, total_tokens, takes_bounds: false })
+        Ok(TrimOptions::from(config).with_total_tokens(total_tokens))
     }
 
     fn no_budget(&self) -> anyhow::Error {

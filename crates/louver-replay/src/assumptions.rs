@@ -4,11 +4,11 @@ use crate::cache::Tariff;
 use crate::conversation::Conversation;
 use crate::options::Options;
 use louver::budget::{Budget, NothingLeft};
-use louver::catalog::{Catalog, Found, Model, ThinkingBinding};
+use louver::catalog::{Catalog, Found, Model};
 use louver::tokens::Counter;
+use louver::window::{Builder, WindowConfig};
 use louver::wire::Format;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Why a conversation cannot be measured.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,28 +29,12 @@ pub(crate) struct Assumptions {
     pub(crate) warnings: Vec<String>,
     pub(crate) tariff: Tariff,
     pub(crate) budget: Budget,
-    pub(crate) counter: Arc<dyn Counter>,
-    pub(crate) thinking: ThinkingBinding,
-}
-
-/// Counters by model: a tokenizer takes a while to load and can be shared.
-#[derive(Debug, Default)]
-pub(crate) struct Counters(Mutex<BTreeMap<String, Arc<dyn Counter>>>);
-
-impl Counters {
-    fn of(&self, options: &Options, model: &Model) -> Arc<dyn Counter> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let make = || options.counter.resolve(Some(model));
-        Arc::clone(known.entry(model.name.clone()).or_insert_with(make))
-    }
+    /// The window for the model, whatever decides in it.
+    pub(crate) window: WindowConfig,
 }
 
 impl Assumptions {
-    pub(crate) fn of(
-        conversation: &Conversation,
-        options: &Options,
-        counters: &Counters,
-    ) -> Result<Self, AssumptionsError> {
+    pub(crate) fn of(conversation: &Conversation, options: &Options) -> Result<Self, AssumptionsError> {
         let mut warnings = Vec::new();
         let (name, model) = find_model(conversation, options, &mut warnings)?;
         let mut tariff = Tariff::of_model(&model);
@@ -60,14 +44,14 @@ impl Assumptions {
         if let Some(kind) = options.cache_kind {
             tariff.cache.kind = kind;
         }
-        Ok(Self {
-            model: name,
-            warnings,
-            tariff,
-            budget: budget(options, &model)?,
-            counter: counters.of(options, &model),
-            thinking: model.traits.thinking,
-        })
+        let budget = budget(options, &model)?;
+        let window = Builder::new(conversation.format).known_model(model).counter(options.counter).assemble().config;
+        let window = window.with_economy(tariff.economy()).with_budget(budget);
+        Ok(Self { model: name, warnings, tariff, budget, window })
+    }
+
+    pub(crate) fn counter(&self) -> &Arc<dyn Counter> {
+        &self.window.counter
     }
 }
 
@@ -149,9 +133,9 @@ mod tests {
         let mut conversation = Conversation::new("x", Format::Gemini, Vec::new());
         conversation.model = Some("no such thing".to_owned());
         let mut options = Options::of(Vec::new());
-        let assumptions = Assumptions::of(&conversation, &options, &Counters::default()).unwrap();
+        let assumptions = Assumptions::of(&conversation, &options).unwrap();
         assert_eq!((assumptions.model.as_str(), assumptions.warnings.len()), ("no such thing", 1));
         options.model = Some("no such thing".to_owned());
-        assert!(Assumptions::of(&conversation, &options, &Counters::default()).is_err());
+        assert!(Assumptions::of(&conversation, &options).is_err());
     }
 }

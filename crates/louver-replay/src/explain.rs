@@ -1,6 +1,6 @@
 //! What one request held, and what it lacked.
 
-use crate::assumptions::{Assumptions, Counters};
+use crate::assumptions::Assumptions;
 use crate::contender::Contender;
 use crate::conversation::Conversation;
 use crate::options::Options;
@@ -9,6 +9,7 @@ use crate::replay::ReplayError;
 use crate::retention::Outcome;
 use crate::run::{Run, Step};
 use crate::snapshot::Snapshot;
+use louver::address::Address;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -42,7 +43,7 @@ pub fn explain(conversations: &[Conversation], options: &Options, turn: usize) -
 }
 
 fn explain_request(conversation: &Conversation, options: &Options, turn: usize) -> Result<String, ReplayError> {
-    let assumptions = Assumptions::of(conversation, options, &Counters::default())?;
+    let assumptions = Assumptions::of(conversation, options)?;
     let mut prepared = Prepared::new(conversation, options, assumptions);
     let requests = prepared.turns.len();
     let wanted = prepared.turns[turn - 1];
@@ -52,7 +53,7 @@ fn explain_request(conversation: &Conversation, options: &Options, turn: usize) 
         "{}: request {turn} of {requests}, behind {} messages; the recorded answer is {}",
         conversation.file,
         wanted.at,
-        messages(std::slice::from_ref(&(wanted.at..wanted.answer_end))),
+        messages(wanted.at..wanted.answer_end),
     );
     let _ = writeln!(text, "it refers to {} earlier identifiers\n", prepared.references[turn - 1].len());
     for contender in &options.contenders {
@@ -111,7 +112,7 @@ fn describe(text: &mut String, policy: &str, prepared: &Prepared<'_>, step: &Ste
         if step.change.is_cut { "; a cut" } else { "" }
     );
     let own = if ours > 0 { format!(", and {ours} of its own") } else { String::new() };
-    let _ = writeln!(text, "  held {}{own}", messages(&ranges(&held)));
+    let _ = writeln!(text, "  held {}{own}", messages(held));
     if prepared.overflows(step.tokens) {
         let _ = writeln!(text, "  over the window of {} tokens", prepared.assumptions.budget.context_window());
     }
@@ -134,7 +135,7 @@ fn list_fates(text: &mut String, fates: &BTreeMap<usize, Fate>) {
     }
     for ((turn, is_evicted), indices) in by_fate {
         let word = if is_evicted { "evicted" } else { "edited" };
-        let _ = writeln!(text, "  {word} at request {turn}: {}", messages(&ranges(&indices)));
+        let _ = writeln!(text, "  {word} at request {turn}: {}", messages(indices));
     }
 }
 
@@ -168,23 +169,11 @@ fn list_missing(text: &mut String, prepared: &Prepared<'_>, outcomes: &[Outcome]
     }
 }
 
-/// Neighbours as ranges.
-fn ranges(indices: &[usize]) -> Vec<std::ops::Range<usize>> {
-    indices.chunk_by(|a, b| a + 1 == *b).map(|run| run[0]..run[run.len() - 1] + 1).collect()
-}
-
-fn messages(ranges: &[std::ops::Range<usize>]) -> String {
-    let written: Vec<String> = ranges
-        .iter()
-        .map(
-            |range| {
-                if range.len() == 1 { range.start.to_string() } else { format!("{}-{}", range.start, range.end - 1) }
-            },
-        )
-        .collect();
-    match ranges {
-        [] => "no message".to_owned(),
-        [one] if one.len() == 1 => format!("message {}", written[0]),
-        _ => format!("messages {}", written.join(", ")),
+/// `message 3`, `messages 1-31, 40`.
+fn messages(indices: impl IntoIterator<Item = usize>) -> String {
+    match Address::of_ranges(indices.into_iter().map(|index| index..index + 1)) {
+        None => "no message".to_owned(),
+        Some(address) if address.count() == 1 => format!("message {address}"),
+        Some(address) => format!("messages {address}"),
     }
 }

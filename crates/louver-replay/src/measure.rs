@@ -5,7 +5,7 @@ use crate::options::Options;
 use crate::prepared::{Baseline, Prepared};
 use crate::report::{ByKind, Detail, Point, RunRow};
 use crate::retention::{Age, Share};
-use crate::run::{Run, Step, tally};
+use crate::run::{Run, Step};
 use louver::catalog::Cost;
 use louver::plain_text::Speaker;
 use louver::policy::SettingsError;
@@ -15,10 +15,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 struct Sums {
     tokens: ByKind<u64>,
-    uncached: Cost,
-    written: Cost,
-    read: Cost,
-    output: Cost,
+    costs: ByKind<Cost>,
     overflows: u64,
     illegal: u64,
     inherited: u64,
@@ -60,10 +57,10 @@ impl Sums {
         self.tokens.written += step.settled.written;
         self.tokens.read += step.settled.read;
         self.tokens.output += step.output_tokens;
-        self.uncached += prices.input.of(step.settled.uncached);
-        self.written += prices.cache_write.of(step.settled.written);
-        self.read += prices.cache_read.of(step.settled.read);
-        self.output += tariff.output_cost(step.tokens, step.output_tokens);
+        self.costs.uncached += prices.input.of(step.settled.uncached);
+        self.costs.written += prices.cache_write.of(step.settled.written);
+        self.costs.read += prices.cache_read.of(step.settled.read);
+        self.costs.output += tariff.output_cost(step.tokens, step.output_tokens);
         self.overflows += u64::from(prepared.overflows(step.tokens));
         self.illegal += u64::from(step.verdict.is_illegal);
         self.inherited += u64::from(step.verdict.inherits);
@@ -75,12 +72,14 @@ impl Sums {
             self.stable += u64::from(step.change.is_prefix);
         }
         self.detail.series.push(Point { tokens: step.tokens, read: step.settled.read, is_cut: step.change.is_cut });
-        tally(&mut self.detail.tally, &prepared.references[number], &step.outcomes);
+        for (reference, outcome) in prepared.references[number].iter().zip(&step.outcomes) {
+            self.detail.tally.add(reference, *outcome);
+        }
     }
 
     fn into_row(self, prepared: &Prepared<'_>, contender: &Contender, baseline: &Baseline) -> RunRow {
         let assumptions = &prepared.assumptions;
-        let input = self.uncached + self.written + self.read;
+        let input = self.costs.uncached + self.costs.written + self.costs.read;
         let sent = self.tokens.uncached + self.tokens.written + self.tokens.read;
         let window = assumptions.budget.context_window();
         let floor_tokens = self.floor_tokens.unwrap_or(window);
@@ -94,7 +93,7 @@ impl Sums {
             model: assumptions.model.clone(),
             policy: contender.name().to_owned(),
             requests: prepared.turns.len() as u64,
-            cost_usd: (input + self.output).usd(),
+            cost_usd: (input + self.costs.output).usd(),
             baseline_usd: (baseline.input + baseline.output).usd(),
             baseline_overflows: baseline.overflows,
             saving: ratio(input, baseline.input).map(|share| 1.0 - share),
@@ -117,16 +116,11 @@ impl Sums {
             optimum_input_usd: optimum.usd(),
             floor_tokens,
             tokens: self.tokens,
-            usd: ByKind {
-                uncached: self.uncached.usd(),
-                written: self.written.usd(),
-                read: self.read.usd(),
-                output: self.output.usd(),
-            },
+            usd: self.costs.map(Cost::usd),
             recall_by_age: named(Age::ALL.map(Age::name), &tally.by_age),
             line_by_age: named(Age::ALL.map(Age::name), &tally.line_by_age),
             recall_by_origin: named(Speaker::ALL.map(Speaker::name), &tally.by_origin),
-            counter: assumptions.counter.name().to_owned(),
+            counter: assumptions.counter().name().to_owned(),
             context_window: window,
             warnings: assumptions.warnings.clone(),
             micros_per_request: None,

@@ -52,7 +52,7 @@ pub(crate) struct Baseline {
 impl<'a> Prepared<'a> {
     pub(crate) fn new(conversation: &'a Conversation, options: &Options, assumptions: Assumptions) -> Self {
         let turns = conversation.turns();
-        let mut contents = Contents::new(std::sync::Arc::clone(&assumptions.counter));
+        let mut contents = Contents::new(std::sync::Arc::clone(assumptions.counter()));
         let log: Vec<u32> = conversation.messages.iter().map(|message| contents.number(message)).collect();
         let leading_system = conversation.leading_system();
         let known_from_start = known_from_start(conversation, &mut contents, &log, leading_system);
@@ -60,7 +60,7 @@ impl<'a> Prepared<'a> {
         let references = references(&messages, &turns, &known_from_start);
         let units = units_of(conversation.format, conversation.messages.iter().map(|message| &**message)).collect();
         Self {
-            overhead: conversation.overhead(&*assumptions.counter, options.overhead),
+            overhead: conversation.overhead(&**assumptions.counter(), options.overhead),
             amounts: log.iter().map(|number| contents.amount(*number)).collect(),
             law: Law::of(conversation),
             clock: Clock::of(conversation, options, turns.len()),

@@ -1,6 +1,6 @@
 //! Many conversations under many policies.
 
-use crate::assumptions::{Assumptions, AssumptionsError, Counters};
+use crate::assumptions::{Assumptions, AssumptionsError};
 use crate::conversation::Conversation;
 use crate::input::{Source, read};
 use crate::measure::measure;
@@ -55,8 +55,8 @@ pub type OnProgress<'a> = &'a (dyn Fn(Progress) + Sync);
 ///
 /// Options that nothing can be replayed with. A file that cannot be read is named in the report and skipped.
 pub fn replay_files(sources: &[Source], options: &Options, on_progress: OnProgress<'_>) -> Result<Report, ReplayError> {
-    let work = |source: &Source, counters: &Counters| match read(source) {
-        Ok(conversations) => conversations.iter().map(|one| replay_one(one, options, counters)).collect(),
+    let work = |source: &Source| match read(source) {
+        Ok(conversations) => conversations.iter().map(|one| replay_one(one, options)).collect(),
         Err(error) => {
             Ok(vec![Outcome::Skipped(Skipped { file: source.name(), reason: crate::input::sentence(&error) })])
         }
@@ -75,7 +75,7 @@ pub fn replay(
     options: &Options,
     on_progress: OnProgress<'_>,
 ) -> Result<Report, ReplayError> {
-    let work = |one: &Conversation, counters: &Counters| Ok(vec![replay_one(one, options, counters)?]);
+    let work = |one: &Conversation| Ok(vec![replay_one(one, options)?]);
     let sizes: Vec<u64> = conversations.iter().map(|conversation| conversation.messages.len() as u64).collect();
     run_all(conversations, &sizes, options, on_progress, &work)
 }
@@ -86,7 +86,7 @@ enum Outcome {
     Skipped(Skipped),
 }
 
-type Work<'a, T> = &'a (dyn Fn(&T, &Counters) -> Result<Vec<Outcome>, ReplayError> + Sync);
+type Work<'a, T> = &'a (dyn Fn(&T) -> Result<Vec<Outcome>, ReplayError> + Sync);
 
 fn run_all<T: Sync>(
     inputs: &[T],
@@ -100,9 +100,8 @@ fn run_all<T: Sync>(
     let mut order: Vec<usize> = (0..inputs.len()).collect();
     order.sort_by_key(|at| std::cmp::Reverse(sizes[*at]));
     let (files, requests) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let counters = Counters::default();
     let one = |at: usize| {
-        let outcomes = work(&inputs[at], &counters)?;
+        let outcomes = work(&inputs[at])?;
         let replayed = outcomes.iter().map(Outcome::requests).sum();
         let requests = requests.fetch_add(replayed, Ordering::Relaxed) + replayed;
         on_progress(Progress {
@@ -139,12 +138,12 @@ impl Outcome {
     }
 }
 
-fn replay_one(conversation: &Conversation, options: &Options, counters: &Counters) -> Result<Outcome, ReplayError> {
+fn replay_one(conversation: &Conversation, options: &Options) -> Result<Outcome, ReplayError> {
     if conversation.turns().is_empty() {
         let reason = "no answer of a model stands behind a request".to_owned();
         return Ok(Outcome::Skipped(Skipped { file: conversation.file.clone(), reason }));
     }
-    let assumptions = Assumptions::of(conversation, options, counters)?;
+    let assumptions = Assumptions::of(conversation, options)?;
     let mut prepared = Prepared::new(conversation, options, assumptions);
     let baseline = prepared.baseline();
     let rows = options.contenders.iter().map(|contender| measure(&mut prepared, contender, &baseline, options));

@@ -4,11 +4,11 @@ use crate::cache::{Book, Settled};
 use crate::contender::Contender;
 use crate::law::Verdict;
 use crate::prepared::Prepared;
-use crate::retention::{Outcome, Reference, Tally, query};
+use crate::retention::{Outcome, Reference, query};
 use crate::snapshot::{EditedNumbers, Snapshot};
 use crate::watch::{Change, Watch};
 use louver::policy::SettingsError;
-use louver::window::{Window, WindowConfig};
+use louver::window::Window;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -45,14 +45,8 @@ impl Run {
     /// Nothing pushed yet.
     pub(crate) fn new(prepared: &Prepared<'_>, contender: &Contender) -> Result<Self, SettingsError> {
         let assumptions = &prepared.assumptions;
-        let config = WindowConfig {
-            budget: Some(assumptions.budget),
-            economy: assumptions.tariff.economy(),
-            counter: Arc::clone(&assumptions.counter),
-            overhead: prepared.overhead,
-            thinking: assumptions.thinking,
-            ..WindowConfig::new(prepared.conversation.format, contender.policy().clone())
-        };
+        let mut config = assumptions.window.clone();
+        (config.policy, config.overhead) = (contender.policy().clone(), prepared.overhead);
         Ok(Self {
             window: Window::new(config)?,
             watch: Watch::default(),
@@ -139,11 +133,4 @@ impl Run {
 /// How many of the record's leading system messages still lead.
 fn leading(view: &Snapshot, leading_system: usize) -> usize {
     (0..leading_system).take_while(|position| view.log_index(*position) == Some(*position)).count()
-}
-
-/// Adds what became of a turn's references.
-pub(crate) fn tally(tally: &mut Tally, references: &[Reference], outcomes: &[Outcome]) {
-    for (reference, outcome) in references.iter().zip(outcomes) {
-        tally.add(reference, *outcome);
-    }
 }

@@ -19,7 +19,7 @@ pub const TOKEN_BUFFER_PERCENTAGE: f64 = 0.1;
 /// assert!(budget.is_exceeded_by(60_001));
 /// assert!(Budget::new(8_000, None).is_err());
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Budget {
     context_window: u64,
     reserve: u64,

@@ -40,6 +40,7 @@ const INPUT_CHARS_PER_TOKEN: u64 = 2;
 
 /// A summary to be had: nothing has been called yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CondenseJob {
     /// Names the job in the answer.
     pub id: u64,
@@ -53,6 +54,7 @@ pub struct CondenseJob {
 
 /// What a model answered.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// The text.
     pub text: String,
@@ -63,6 +65,26 @@ pub struct Summary {
     /// What the call cost, in USD, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
+}
+
+impl Summary {
+    /// What a model wrote, where nobody counts what that took.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// The same with the tokens that the call read and wrote.
+    #[must_use]
+    pub fn with_usage(self, input_tokens: u64, output_tokens: u64) -> Self {
+        Self { input_tokens, output_tokens, ..self }
+    }
+
+    /// The same with what the call cost, in USD.
+    #[must_use]
+    pub fn with_cost(self, usd: f64) -> Self {
+        Self { cost: Some(usd), ..self }
+    }
 }
 
 /// What became of an answer.

@@ -4,7 +4,7 @@ use crate::catalog::{Model, Price, Prices};
 use crate::tokens::Factor;
 
 /// A model's cache prices as multiples of its input price, and the sizes at which it gets dearer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Economy {
     /// Writing a token to the cache.
     pub write: Factor,

@@ -17,6 +17,7 @@ pub struct Edit {
 
 /// What happens to a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Change {
     /// A tool result is replaced by this text.
     Stub(String),

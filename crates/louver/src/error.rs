@@ -68,6 +68,14 @@ pub enum RecordError {
         /// The window's.
         expected: Format,
     },
+    /// A later version wrote it.
+    #[error("it is of version {recorded}, and up to {known} can be read")]
+    LaterVersion {
+        /// The record's.
+        recorded: u32,
+        /// The newest that can be read.
+        known: u32,
+    },
     /// It lets messages leave that are not there.
     #[error("messages leave that are not there")]
     NothingToLeave,

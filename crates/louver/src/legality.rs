@@ -30,6 +30,7 @@ pub fn advise(body: &Body) -> Vec<Violation> {
 
 /// A legal history and what it took.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Repaired {
     /// The same kind of JSON as the input.
     pub json: String,
@@ -39,6 +40,7 @@ pub struct Repaired {
 
 /// Why a history could not be made legal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RepairError {
     /// Something is refused that is not ours to change, such as cache marks outside the history.
     #[error("the history cannot be made legal: {}", .left.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]

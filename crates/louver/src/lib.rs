@@ -52,7 +52,7 @@ pub mod wire;
 
 pub use error::{Error, FrameError, RecordError};
 pub use policy::PolicyKind;
-pub use window::{Fit, Window};
+pub use window::{Builder, Fit, Window};
 pub use wire::{Format, Message};
 
 /// Runs the READMEs' examples as tests.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 /// What a policy wants: a plain value that can be printed, compared and thrown away. Nothing has happened yet.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Plan {
     /// Why something is to be done, if anything is.
     pub trigger: Option<Trigger>,
@@ -65,6 +66,7 @@ impl Plan {
 
 /// What becomes of the ledger in the view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LedgerChange {
     /// It stays as it is, if there is one.
     #[default]
@@ -218,6 +220,7 @@ impl Pins {
 
 /// A history that cannot be made to fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Overflow {
     /// The least that has to be sent: system, tools, what is pinned, and the last turn.
     pub floor_tokens: u64,
@@ -234,6 +237,14 @@ pub struct Largest {
     pub index: usize,
     /// Its size, as it would be sent.
     pub tokens: u64,
+}
+
+impl Overflow {
+    /// A floor above what is allowed, with the largest message in it.
+    #[must_use]
+    pub fn new(floor_tokens: u64, allowed_tokens: u64, largest: Option<Largest>) -> Self {
+        Self { floor_tokens, allowed_tokens, largest }
+    }
 }
 
 impl fmt::Display for Overflow {

@@ -6,6 +6,7 @@ use crate::wire::Format;
 
 /// What a window did, for people and for other tools.
 #[derive(Clone, Debug, serde::Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// The policy's name.
     pub policy: String,
@@ -42,6 +43,7 @@ pub struct Report {
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Action {
     /// Nothing.
     None,
@@ -53,6 +55,7 @@ pub enum Action {
 
 /// Tokens before and after, and what is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct TokenReport {
     /// Everything as it came.
     pub before: u64,

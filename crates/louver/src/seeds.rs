@@ -106,8 +106,7 @@ pub fn truncate_conversation_if_needed(
     budget: Budget,
     counter: Arc<dyn Counter>,
 ) -> Result<(ConversationWindow, Result<Fit, Overflow>), SettingsError> {
-    let config =
-        WindowConfig { budget: Some(budget), counter, ..WindowConfig::new(format, PolicyKind::Tokens(config)) };
+    let config = WindowConfig::new(format, PolicyKind::Tokens(config)).with_budget(budget).with_counter(counter);
     let mut window = Window::new(config)?;
     for message in messages {
         window.push(Arc::clone(message));

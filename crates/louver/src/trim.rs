@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 /// How to trim.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct TrimOptions {
     /// The window: policy, budget, counter. What stands around the messages of the input is counted into it.
     pub config: WindowConfig,
@@ -20,6 +21,20 @@ pub struct TrimOptions {
     pub takes_bounds: bool,
 }
 
+impl TrimOptions {
+    /// The same, with a figure of the provider's for all but the last message.
+    #[must_use]
+    pub fn with_total_tokens(self, total_tokens: impl Into<Option<u64>>) -> Self {
+        Self { total_tokens: total_tokens.into(), ..self }
+    }
+
+    /// The same, content with a bound where no count can change the decision, or not.
+    #[must_use]
+    pub fn with_bounds(self, takes_bounds: bool) -> Self {
+        Self { takes_bounds, ..self }
+    }
+}
+
 impl From<WindowConfig> for TrimOptions {
     fn from(config: WindowConfig) -> Self {
         Self { config, total_tokens: None, takes_bounds: false }
@@ -28,6 +43,7 @@ impl From<WindowConfig> for TrimOptions {
 
 /// What trimming gave.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Trimmed {
     /// The same kind of JSON as the input.
     pub json: String,
@@ -41,6 +57,7 @@ pub struct Trimmed {
 
 /// Why trimming did not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TrimError {
     /// Settings the policy cannot work with.
     #[error(transparent)]

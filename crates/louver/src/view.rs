@@ -41,6 +41,7 @@ pub(crate) struct Synthetic {
 /// What a synthetic message is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum SyntheticKind {
     /// Stands before a summary so that the summary stands legally.
     Opening,
@@ -89,6 +90,7 @@ impl Origin {
 
 /// One message of the view.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Sent<'a> {
     /// Where it comes from.
     pub origin: Origin,

@@ -23,7 +23,7 @@ fn list(format: Format, steps: &[histories::Step]) -> Body {
 }
 
 fn with_and_without(body: &Body, config: &WindowConfig) -> [Result<Trimmed, TrimError>; 2] {
-    [true, false].map(|takes_bounds| trim(body, TrimOptions { takes_bounds, ..config.clone().into() }))
+    [true, false].map(|takes_bounds| trim(body, TrimOptions::from(config.clone()).with_bounds(takes_bounds)))
 }
 
 proptest! {
@@ -56,7 +56,7 @@ fn a_short_conversation_is_told_by_its_bytes() {
     let body = Body::parse(&format!(r#"[{{"role":"user","content":"{}"}}]"#, "word ".repeat(2_800)), None).unwrap();
     let config = |policy| {
         let config = WindowConfig::new(Format::OpenAiChat, policy).with_model(Some(&model), CounterChoice::Auto);
-        WindowConfig { budget: Some(Budget::new(model.context_window, None).unwrap()), ..config }
+        config.with_budget(Budget::new(model.context_window, None).unwrap())
     };
     for policy in TABLE.iter().map(|row| row.kind()).filter(|policy| policy.name() != "ladder-lean") {
         let [bounded, counted] = with_and_without(&body, &config(policy.clone())).map(Result::unwrap);

@@ -29,7 +29,7 @@ fn push_numbered(window: &mut Window, numbers: std::ops::Range<usize>) {
 }
 
 fn summary(text: &str) -> Result<Summary, String> {
-    Ok(Summary { text: text.to_owned(), ..Summary::default() })
+    Ok(Summary::new(text))
 }
 
 fn job(window: &mut Window) -> Option<CondenseJob> {
@@ -154,7 +154,7 @@ fn condensing_tokens() -> WindowConfig {
     let tokens =
         TokensConfig { auto_condense_context: true, auto_condense_context_percent: 50, ..TokensConfig::default() };
     let budget = Some(Budget::new(2_000, Some(100)).unwrap());
-    WindowConfig { budget, ..WindowConfig::new(Format::OpenAiChat, PolicyKind::Tokens(tokens)) }
+    WindowConfig::new(Format::OpenAiChat, PolicyKind::Tokens(tokens)).with_budget(budget)
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn a_report_says_what_the_summary_in_the_view_cost() {
     }
     let fit = window.fit().unwrap();
     assert_eq!(Report::new(&window, &fit).cost, None, "nothing was summarised yet");
-    let answer = Summary { text: "Much.".to_owned(), cost: Some(1.0), ..Summary::default() };
+    let answer = Summary::new("Much.").with_cost(1.0);
     let fit = window.answer(fit.job.unwrap().id, Ok(answer));
     assert_eq!(fit.outcome, Some(Outcome::Accepted));
     let report = Report::new(&window, &fit);

@@ -21,7 +21,7 @@ fn config(format: Format, mut policy: PolicyKind, max_messages: usize, context_w
     if let Some(messages) = policy.messages_mut() {
         messages.max_messages = max_messages;
     }
-    WindowConfig { budget: Budget::new(context_window, Some(2_000)).ok(), ..WindowConfig::new(format, policy) }
+    WindowConfig::new(format, policy).with_budget(Budget::new(context_window, Some(2_000)).ok())
 }
 
 fn hold_over(format: Format) {

@@ -10,10 +10,11 @@ use louver::economy::Economy;
 use louver::legality::check;
 use louver::plan::{Largest, Overflow, Trigger, Warning};
 use louver::policy::{LadderConfig, MessagesConfig, ObservationsConfig, PolicyKind, TABLE, TokensConfig};
+use louver::report::Report;
 use louver::tokens::{Chars4, CounterChoice, Factor, Millitokens};
 use louver::trim::{TrimError, TrimOptions, Trimmed, trim};
 use louver::unit::units_of;
-use louver::window::{Origin, SyntheticKind, Usage, Window, WindowConfig};
+use louver::window::{Origin, SyntheticKind, Usage, Window, WindowConfig, WithPayload};
 use louver::wire::{Body, Format, Message, Role};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -28,7 +29,7 @@ fn budget(allowed_tokens: u64) -> Budget {
 }
 
 fn config(format: Format, policy: PolicyKind, allowed_tokens: u64) -> WindowConfig {
-    WindowConfig { budget: Some(budget(allowed_tokens)), ..WindowConfig::new(format, policy) }
+    WindowConfig::new(format, policy).with_budget(budget(allowed_tokens))
 }
 
 /// Every policy of the table, set so that it leaves out as much as it may.
@@ -56,10 +57,8 @@ fn token_policies() -> impl Iterator<Item = PolicyKind> {
 fn unhurried_ladder(allowed_tokens: u64, change: impl FnOnce(&mut LadderConfig)) -> WindowConfig {
     let mut ladder = LadderConfig { keep_recent_tokens: 100, ..LadderConfig::default() };
     change(&mut ladder);
-    WindowConfig {
-        economy: Economy { read: Factor::from_thousandths(0), ..Economy::default() },
-        ..config(Format::OpenAiChat, PolicyKind::Ladder(ladder), allowed_tokens)
-    }
+    let economy = Economy { read: Factor::from_thousandths(0), ..Economy::default() };
+    config(Format::OpenAiChat, PolicyKind::Ladder(ladder), allowed_tokens).with_economy(economy)
 }
 
 fn push(window: &mut Window, message: &Value) -> usize {
@@ -117,7 +116,7 @@ fn told_to_be_folded(text: &str) -> usize {
 }
 
 fn summary(text: &str) -> Result<Summary, String> {
-    Ok(Summary { text: text.to_owned(), ..Summary::default() })
+    Ok(Summary::new(text))
 }
 
 fn thought() -> Value {
@@ -159,7 +158,7 @@ fn manual_thinking_keeps_the_answer_that_opens_an_unfinished_turn() {
     let mut evicting = 0;
     for policy in eager_policies() {
         let name = policy.name().to_owned();
-        let config = WindowConfig { thinking: ThinkingBinding::OpenTurn, ..config(Format::Anthropic, policy, 1_200) };
+        let config = config(Format::Anthropic, policy, 1_200).with_thinking(ThinkingBinding::OpenTurn);
         let trimmed = trim(&open_turn(), config).unwrap();
         assert_eq!(check(&Body::parse(&trimmed.json, None).unwrap()), [], "{name}");
         assert!(trimmed.report.kept.contains(&3), "{name}: {:?}", trimmed.report.kept);
@@ -173,10 +172,8 @@ fn manual_thinking_keeps_the_answer_that_opens_an_unfinished_turn() {
 #[test]
 fn a_late_summary_takes_the_bound_thinking_behind_it_away() {
     let cap = MessagesConfig { max_messages: 4, preserve_first_n: 1, preserve_last_n: 3, summarize_on_trim: true };
-    let config = WindowConfig {
-        thinking: ThinkingBinding::Prefix,
-        ..WindowConfig::new(Format::Anthropic, PolicyKind::Messages(cap))
-    };
+    let config = WindowConfig::new(Format::Anthropic, PolicyKind::Messages(cap));
+    let config = config.with_thinking(ThinkingBinding::Prefix);
     let mut window = Window::new(config).unwrap();
     for number in 0..21 {
         let role = if number % 2 == 0 { Role::User } else { Role::Assistant };
@@ -393,7 +390,7 @@ fn a_usage_report_between_two_fits_is_heeded_by_the_second() {
 fn counts_stay_true_when_a_message_of_thinking_alone_is_stripped() {
     for policy in eager_policies() {
         let name = policy.name().to_owned();
-        let config = WindowConfig { thinking: ThinkingBinding::Prefix, ..config(Format::Anthropic, policy, 1_500) };
+        let config = config(Format::Anthropic, policy, 1_500).with_thinking(ThinkingBinding::Prefix);
         let mut window = Window::new(config).unwrap();
         say(&mut window, Role::User, "Fix the test.");
         for number in 0..12 {
@@ -444,8 +441,8 @@ fn with_total(total_tokens: u64) -> Trimmed {
     let body = Body::parse(&Value::from(messages).to_string(), Some(Format::OpenAiChat)).unwrap();
     let budget = Some(Budget::new(100_000, Some(30_000)).unwrap());
     let tokens = PolicyKind::Tokens(TokensConfig::default());
-    let config = WindowConfig { budget, ..WindowConfig::new(Format::OpenAiChat, tokens) };
-    trim(&body, TrimOptions { total_tokens: Some(total_tokens), ..config.into() }).unwrap()
+    let config = WindowConfig::new(Format::OpenAiChat, tokens).with_budget(budget);
+    trim(&body, TrimOptions::from(config).with_total_tokens(total_tokens)).unwrap()
 }
 
 #[test]
@@ -673,7 +670,7 @@ fn the_answer_that_opens_an_unfinished_turn_stays_behind_a_compaction() {
     assert_eq!(check(&body), []);
     for policy in eager_policies() {
         let name = policy.name().to_owned();
-        let config = WindowConfig { thinking: ThinkingBinding::OpenTurn, ..config(Format::Anthropic, policy, 1_200) };
+        let config = config(Format::Anthropic, policy, 1_200).with_thinking(ThinkingBinding::OpenTurn);
         let trimmed = trim(&body, config).unwrap();
         assert_eq!(check(&Body::parse(&trimmed.json, None).unwrap()), [], "{name}");
     }
@@ -752,8 +749,9 @@ fn talk(window: &mut Window, messages: usize, tokens: usize) {
 }
 
 fn recent(format: Format, keep_recent_tokens: u64, allowed_tokens: u64) -> Window {
-    let config = unhurried_ladder(allowed_tokens, |ladder| ladder.keep_recent_tokens = keep_recent_tokens);
-    started(WindowConfig { format, ..config })
+    let mut config = unhurried_ladder(allowed_tokens, |ladder| ladder.keep_recent_tokens = keep_recent_tokens);
+    config.format = format;
+    started(config)
 }
 
 #[test]
@@ -819,8 +817,7 @@ fn what_came_before_a_late_summary_still_shrinks_before_it_is_sent() {
 
 /// Turns with long thinking that is bound to its prefix.
 fn bound_turns(allowed_tokens: u64, policy: PolicyKind) -> Window {
-    let config =
-        WindowConfig { thinking: ThinkingBinding::Prefix, ..config(Format::Anthropic, policy, allowed_tokens) };
+    let config = config(Format::Anthropic, policy, allowed_tokens).with_thinking(ThinkingBinding::Prefix);
     let mut window = Window::new(config).unwrap();
     for number in 0..12 {
         say(&mut window, Role::User, &text(20));
@@ -952,4 +949,129 @@ fn a_rescue_keeps_what_the_policy_pins_as_long_as_there_is_room() {
         assert!(kept.contains(&0) && kept.contains(&29), "{kept:?}");
         assert_eq!([1, 2, 26, 27, 28].iter().all(|index| kept.contains(index)), is_roomy, "{kept:?}");
     }
+}
+
+// A frame.
+
+#[test]
+fn a_frame_may_use_the_historys_name_for_something_else() {
+    let schema =
+        json!({ "type": "object", "properties": { "input": { "type": "string" }, "messages": {}, "contents": {} } });
+    let frames = [
+        (
+            Format::OpenAiResponses,
+            json!({ "model": "m", "tools": [{ "type": "function", "name": "f", "parameters": schema }] }),
+        ),
+        (Format::Anthropic, json!({ "model": "m", "tools": [{ "name": "f", "input_schema": schema }] })),
+        (Format::Gemini, json!({ "tools": [{ "functionDeclarations": [{ "name": "f", "parameters": schema }] }] })),
+        (Format::OpenAiChat, json!({ "model": "m", "system \"messages\"": "\"messages\"" })),
+    ];
+    for (format, frame) in frames {
+        let mut window = Window::for_model(format, "m").frame(&frame).build().unwrap();
+        say(&mut window, Role::User, "Hi");
+        let request: Value = serde_json::from_str(&window.request().unwrap().json()).unwrap();
+        assert_eq!(request[format.history_key()].as_array().unwrap().len(), 1, "{format}");
+        let with_history =
+            json!({ "model": "m", format.history_key(): [serde_json::from_str::<Value>(&sent(&window)[0]).unwrap()] });
+        assert!(Window::for_model(format, "m").frame(&with_history).build().is_err(), "{format}");
+    }
+}
+
+#[test]
+fn a_request_with_manual_thinking_binds_an_open_turn_whatever_the_catalogue_knows() {
+    let mut evicting = 0;
+    for policy in eager_policies() {
+        let name = policy.name().to_owned();
+        let trimmed = trim(&open_turn(), config(Format::Anthropic, policy, 1_200)).unwrap();
+        assert_eq!(check(&Body::parse(&trimmed.json, None).unwrap()), [], "{name}");
+        evicting += usize::from(!trimmed.report.evicted.is_empty());
+    }
+    assert!(evicting >= 7, "only {evicting} policies left something out");
+    let bound = config(Format::Anthropic, PolicyKind::Newest, 9).with_thinking(ThinkingBinding::Prefix);
+    assert_eq!(bound.with_frame(&open_turn()).thinking, ThinkingBinding::Prefix, "the stricter binding stays");
+}
+
+#[test]
+fn cache_marks_are_four_at_most_whoever_set_them() {
+    let mark = json!({ "type": "ephemeral" });
+    let block = |text: &str| json!({ "type": "text", "text": text, "cache_control": mark });
+    let plain = json!({ "type": "text", "text": "Hi" });
+    for own in 0..=4 {
+        let system: Vec<Value> =
+            (0..4).map(|number| if number < own { block("Be brief.") } else { plain.clone() }).collect();
+        for in_history in 0..=4 - own {
+            let frame = json!({ "model": "m", "max_tokens": 100, "system": system });
+            let cap = MessagesConfig { max_messages: 6, preserve_last_n: 5, ..MessagesConfig::default() };
+            let builder = Window::for_model(Format::Anthropic, "m").policy(PolicyKind::Messages(cap));
+            let mut window = builder.frame(&frame).build().unwrap();
+            for number in 0..9 {
+                let content = if number >= 4 && number < 4 + in_history { block("Hi") } else { plain.clone() };
+                push(
+                    &mut window,
+                    &json!({ "role": if number % 2 == 0 { "user" } else { "assistant" }, "content": [content] }),
+                );
+            }
+            let json = window.request().unwrap().with_cache_marks().json();
+            assert_eq!(check(&Body::parse(&json, Some(Format::Anthropic)).unwrap()), [], "{own} and {in_history}");
+            let marks = json.matches("cache_control").count();
+            assert_eq!(marks, (own + in_history + 2).min(4), "{own} and {in_history}");
+        }
+    }
+}
+
+// A plan.
+
+#[test]
+fn a_plan_right_after_a_fit_changes_nothing() {
+    for policy in eager_policies() {
+        for size in [5, 10, 20, 40] {
+            let name = policy.name().to_owned();
+            let mut config = config(Format::OpenAiChat, policy.clone(), 4_000);
+            config.economy.read = Factor::from_thousandths(300);
+            let mut window = started(config);
+            for number in 0..60 {
+                let role = if number % 2 == 0 { Role::Assistant } else { Role::User };
+                say(&mut window, role, &text(if number == 20 { size * 20 } else { size }));
+                window.fit().unwrap();
+                let plan = window.plan().unwrap();
+                assert!(plan.keeps_everything() && plan.trigger.is_none(), "{name}, {number}: {plan:?}");
+            }
+            say(&mut window, Role::User, &text(9_000));
+            assert_eq!(window.fit().err(), window.plan().err(), "{name}");
+        }
+    }
+}
+
+// What rides along.
+
+#[test]
+fn what_rides_along_stays_with_its_message() {
+    let mut window = started(WindowConfig::new(Format::OpenAiChat, PolicyKind::Everything));
+    say(&mut window, Role::Assistant, "Hi.");
+    let mut window = WithPayload::new(window);
+    window.push(Message::synthetic(Format::OpenAiChat, Role::User, "Third.").unwrap(), 3);
+    say(window.window_mut(), Role::Assistant, "Fourth.");
+    window.push_json(&json!({ "role": "user", "content": "Fifth." }), 5).unwrap();
+    assert!(window.push_json(&json!(7), 6).is_err());
+    window.push_json(&json!({ "role": "user", "content": "Sixth." }), 6).unwrap();
+    assert!(window.request().unwrap().json().contains("Sixth."));
+    let riding: Vec<_> = window.view().map(|(_, payload)| payload.copied()).collect();
+    assert_eq!(riding, [None, None, Some(3), None, Some(5), Some(6)]);
+}
+
+// What a summary cost.
+
+#[test]
+fn the_report_says_what_the_summary_cost() {
+    let tokens = TokensConfig { auto_condense_context: true, ..TokensConfig::default() };
+    let mut window = Window::new(config(Format::OpenAiChat, PolicyKind::Tokens(tokens), 4_000)).unwrap();
+    for number in 0..50 {
+        say(&mut window, if number % 2 == 0 { Role::User } else { Role::Assistant }, &text(100));
+    }
+    let fit = window.fit().unwrap();
+    assert_eq!(Report::new(&window, &fit).cost, None);
+    let answer = Summary::new("All went well.").with_cost(0.25);
+    let fit = window.answer(fit.job.unwrap().id, Ok(answer));
+    let report = Report::new(&window, &fit);
+    assert_eq!((report.summary.as_deref(), report.cost), (Some("All went well."), Some(0.25)));
 }

@@ -15,11 +15,9 @@ use serde_json::{Value, json};
 /// A window that is cut when it is full and not before, because reading costs nothing.
 fn config(context_window: u64) -> WindowConfig {
     let ladder = LadderConfig { keep_recent_tokens: 100, ..LadderConfig::default() };
-    WindowConfig {
-        budget: Some(Budget::new(context_window, Some(1)).unwrap()),
-        economy: Economy { read: Factor::from_thousandths(0), ..Economy::default() },
-        ..WindowConfig::new(Format::OpenAiChat, PolicyKind::Ladder(ladder))
-    }
+    WindowConfig::new(Format::OpenAiChat, PolicyKind::Ladder(ladder))
+        .with_budget(Budget::new(context_window, Some(1)).unwrap())
+        .with_economy(Economy { read: Factor::from_thousandths(0), ..Economy::default() })
 }
 
 /// The same with other settings of the ladder.
@@ -30,8 +28,7 @@ fn with(mut config: WindowConfig, change: impl FnOnce(&mut LadderConfig)) -> Win
 
 /// Usual prices and marks.
 fn usual() -> WindowConfig {
-    let config = WindowConfig { economy: Economy::default(), ..config(200_000) };
-    with(config, |ladder| *ladder = LadderConfig::default())
+    with(config(200_000).with_economy(Economy::default()), |ladder| *ladder = LadderConfig::default())
 }
 
 fn push(window: &mut Window, message: &Value) {

@@ -226,8 +226,7 @@ fn the_sent_prefix_changes_without_a_cut() {
 
 /// An overflow over a last message that is far too large, as the token window says it.
 fn overflow() -> (WindowConfig, Observed, Overflow) {
-    let config =
-        WindowConfig { budget: budget(100), ..WindowConfig::new(Format::Anthropic, "tokens".parse().unwrap()) };
+    let config = WindowConfig::new(Format::Anthropic, "tokens".parse().unwrap()).with_budget(budget(100));
     let mut window = Window::new(config.clone()).unwrap();
     window.push(said(0));
     window.push(Message::synthetic(Format::Anthropic, Role::Assistant, "Hm.").unwrap());
@@ -241,38 +240,41 @@ fn overflow() -> (WindowConfig, Observed, Overflow) {
 #[test]
 #[should_panic(expected = "law 5: gave up although the floor fits")]
 fn a_floor_fits_after_all() {
-    let (config, seen, overflow) = overflow();
-    floor_is_named(&Overflow { floor_tokens: overflow.allowed_tokens, ..overflow }, &seen, &config);
+    let (config, seen, mut overflow) = overflow();
+    overflow.floor_tokens = overflow.allowed_tokens;
+    floor_is_named(&overflow, &seen, &config);
 }
 
 #[test]
 #[should_panic(expected = "law 5: tokens's floor has more than what must stay")]
 fn a_floor_holds_what_may_leave() {
-    let (config, seen, overflow) = overflow();
-    floor_is_named(&Overflow { floor_tokens: 5_000, ..overflow }, &seen, &config);
+    let (config, seen, mut overflow) = overflow();
+    overflow.floor_tokens = 5_000;
+    floor_is_named(&overflow, &seen, &config);
 }
 
 #[test]
 #[should_panic(expected = "law 5: message 2 has")]
 fn a_small_message_is_named_as_the_largest() {
-    let (config, seen, overflow) = overflow();
-    let largest = Some(Largest { index: 0, tokens: 4 });
-    floor_is_named(&Overflow { largest, ..overflow }, &seen, &config);
+    let (config, seen, mut overflow) = overflow();
+    overflow.largest = Some(Largest { index: 0, tokens: 4 });
+    floor_is_named(&overflow, &seen, &config);
 }
 
 #[test]
 #[should_panic(expected = "law 5: it may leave")]
 fn a_message_that_may_leave_is_named_as_the_largest() {
-    let (config, seen, overflow) = overflow();
-    let largest = Some(Largest { index: 1, tokens: 500 });
-    floor_is_named(&Overflow { largest, ..overflow }, &seen, &config);
+    let (config, seen, mut overflow) = overflow();
+    overflow.largest = Some(Largest { index: 1, tokens: 500 });
+    floor_is_named(&overflow, &seen, &config);
 }
 
 #[test]
 #[should_panic(expected = "law 5: messages must stay, and none is named")]
 fn no_message_is_named() {
-    let (config, seen, overflow) = overflow();
-    floor_is_named(&Overflow { largest: None, ..overflow }, &seen, &config);
+    let (config, seen, mut overflow) = overflow();
+    overflow.largest = None;
+    floor_is_named(&overflow, &seen, &config);
 }
 
 /// A policy that does in `decide` what it should not.
@@ -292,7 +294,7 @@ impl Wrong {
     /// Lives through a conversation under the laws.
     fn live(self) {
         let policy = PolicyKind::Custom(Arc::new(self));
-        let config = WindowConfig { budget: budget(100), ..WindowConfig::new(Format::Anthropic, policy) };
+        let config = WindowConfig::new(Format::Anthropic, policy).with_budget(budget(100));
         hold(&config, &conversation(), &Script::PLAIN, 1);
     }
 }
@@ -344,18 +346,14 @@ fn a_policy_sends_more_than_its_bound() {
 #[test]
 #[should_panic(expected = "law 5: gave up although the floor fits")]
 fn a_policy_gives_up_although_everything_fits() {
-    let lie = |_: &Wrong, _: &PolicyInput<'_>| {
-        Err(Overflow { floor_tokens: 10, allowed_tokens: 89, largest: Some(Largest { index: 0, tokens: 10 }) })
-    };
+    let lie = |_: &Wrong, _: &PolicyInput<'_>| Err(Overflow::new(10, 89, Some(Largest { index: 0, tokens: 10 })));
     Wrong::new(Bound::Tokens, lie).live();
 }
 
 #[test]
 #[should_panic(expected = "law 5: wrong's floor has more than what must stay")]
 fn a_policy_lies_about_its_floor() {
-    let lie = |_: &Wrong, _: &PolicyInput<'_>| {
-        Err(Overflow { floor_tokens: 9_000, allowed_tokens: 89, largest: Some(Largest { index: 0, tokens: 9_000 }) })
-    };
+    let lie = |_: &Wrong, _: &PolicyInput<'_>| Err(Overflow::new(9_000, 89, Some(Largest { index: 0, tokens: 9_000 })));
     Wrong::new(Bound::Tokens, lie).live();
 }
 

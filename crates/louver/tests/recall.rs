@@ -11,10 +11,8 @@ use louver::wire::{Format, Message};
 /// A task and its tool calls, each with a result of 3,000 characters, in a window of 12,000 tokens.
 fn window(shrink_on_arrival_tokens: u64) -> Window {
     let ladder = LadderConfig { keep_recent_tokens: 3_000, shrink_on_arrival_tokens, ..LadderConfig::default() };
-    let config = WindowConfig {
-        budget: Some(Budget::new(12_000, Some(1_000)).unwrap()),
-        ..WindowConfig::new(Format::OpenAiChat, PolicyKind::Ladder(ladder))
-    };
+    let config = WindowConfig::new(Format::OpenAiChat, PolicyKind::Ladder(ladder));
+    let config = config.with_budget(Budget::new(12_000, Some(1_000)).unwrap());
     let mut window = Window::new(config).unwrap();
     let mut push = |raw: &str| {
         window.push(Message::parse(Format::OpenAiChat, raw).unwrap());

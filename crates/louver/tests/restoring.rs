@@ -7,7 +7,7 @@ use louver::budget::Budget;
 use louver::economy::Economy;
 use louver::policy::{LadderConfig, MessagesConfig, ObservationsConfig, PolicyKind};
 use louver::tokens::Factor;
-use louver::window::{Origin, Record, Usage, Window, WindowConfig};
+use louver::window::{Event, Origin, Record, Usage, Window, WindowConfig};
 use louver::wire::{Format, History, Message, Role};
 use serde_json::{Value, json};
 
@@ -104,11 +104,9 @@ fn a_marker_that_came_with_a_message_stands_again() {
 
 fn ladder(format: Format) -> WindowConfig {
     let config = LadderConfig { keep_recent_tokens: 200, ..LadderConfig::default() };
-    WindowConfig {
-        budget: Some(Budget::new(2_000, Some(1)).unwrap()),
-        economy: Economy { read: Factor::from_thousandths(100), ..Economy::default() },
-        ..WindowConfig::new(format, PolicyKind::Ladder(config))
-    }
+    let economy = Economy { read: Factor::from_thousandths(100), ..Economy::default() };
+    let budget = Budget::new(2_000, Some(1)).unwrap();
+    WindowConfig::new(format, PolicyKind::Ladder(config)).with_budget(budget).with_economy(economy)
 }
 
 #[test]
@@ -201,4 +199,48 @@ fn the_last_number_a_job_can_have_is_no_reason_to_panic() {
         say(&mut window, if number % 2 == 0 { Role::User } else { Role::Assistant }, "Something is said.");
     }
     assert!(window.fit().unwrap().job.is_some());
+}
+
+#[test]
+fn a_record_says_with_what_its_decisions_were_made() {
+    let (config, written) = with_a_job();
+    assert!(written.iter().any(|line| line.contains(env!("CARGO_PKG_VERSION")) && line.contains("\"max_messages\":4")));
+    assert_eq!(killed(&opened(&config, &written).unwrap()).records_since(written.len()).count(), 0);
+    let mut others = vec![config.clone(); 7];
+    others[0].policy.messages_mut().unwrap().max_messages = 5;
+    others[1].policy = PolicyKind::Everything;
+    others[2].budget = Some(Budget::new(2_000, Some(1)).unwrap());
+    others[3].economy.price_steps.push(7);
+    others[4].custom_condensing_prompt = Some("Be brief.".to_owned());
+    others[5].thinking = louver::catalog::ThinkingBinding::OpenTurn;
+    others[6].overhead = louver::tokens::Millitokens::from_tokens(3);
+    for other in others {
+        let elsewhere = opened(&other, &written).unwrap();
+        let new: Vec<Record> = elsewhere.records_since(written.len()).collect();
+        assert!(matches!(&new[..], [Record::Event(Event::Configured(_))]), "{other:?}: {new:?}");
+        let all = lines(&elsewhere);
+        assert_eq!(opened(&other, &all).unwrap().records_since(all.len()).count(), 0, "it is said once");
+        assert_eq!(
+            opened(&config, &all).unwrap().records_since(all.len()).count(),
+            1,
+            "and again when it changes back"
+        );
+    }
+}
+
+#[test]
+fn a_record_of_an_earlier_version_opens_and_one_of_a_later_does_not() {
+    let config = capped(Format::OpenAiChat, 4, 1);
+    let mut lines = vec![
+        r#"{"louver":{"engine":"0.1.0","format":"openai-chat","policy":"messages"}}"#.to_owned(),
+        r#"{"message":"{\"role\":\"user\",\"content\":\"Hi\"}"}"#.to_owned(),
+        r#"{"event":{"fitted":null}}"#.to_owned(),
+    ];
+    let window = opened(&config, &lines).unwrap();
+    assert_eq!(window.view().len(), 1);
+    assert_eq!(window.records_since(3).count(), 1, "what wrote it is not known");
+    lines[0] = lines[0].replace("\"engine\"", "\"version\":99,\"engine\"");
+    assert!(matches!(opened(&config, &lines), Err(Error::Record(_))));
+    lines[0] = lines[0].replace("openai-chat", "gemini");
+    assert!(matches!(opened(&config, &lines), Err(Error::Record(_))));
 }

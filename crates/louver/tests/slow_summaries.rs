@@ -27,11 +27,11 @@ fn config(policy: &str) -> WindowConfig {
         "tokens" => PolicyKind::Tokens(tokens),
         _ => PolicyKind::Both(cap, tokens),
     };
-    WindowConfig { budget: Some(Budget::new(600, Some(100)).unwrap()), ..WindowConfig::new(Format::Anthropic, policy) }
+    WindowConfig::new(Format::Anthropic, policy).with_budget(Budget::new(600, Some(100)).unwrap())
 }
 
 fn summary(text: &str) -> Result<Summary, String> {
-    Ok(Summary { text: text.to_owned(), ..Summary::default() })
+    Ok(Summary::new(text))
 }
 
 fn covered(job: &CondenseJob) -> BTreeSet<usize> {

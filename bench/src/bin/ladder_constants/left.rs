@@ -82,12 +82,10 @@ impl<'a> Follower<'a> {
         }
         let mut numbering = Numbering::default();
         let read = conversation.messages.iter().map(|message| numbering.read(message)).collect();
-        let config = WindowConfig {
-            budget: Some(Budget::new(CONTEXT_WINDOW, None)?),
-            overhead: conversation.overhead(&*counter, None),
-            counter,
-            ..WindowConfig::new(conversation.format, PolicyKind::Ladder(LadderConfig::default()))
-        };
+        let policy = PolicyKind::Ladder(LadderConfig::default());
+        let mut config = WindowConfig::new(conversation.format, policy).with_budget(Budget::new(CONTEXT_WINDOW, None)?);
+        config.overhead = conversation.overhead(&*counter, None);
+        config.counter = counter;
         let window = Window::new(config)?;
         let (known, waiting) = (HashMap::new(), HashMap::new());
         Ok(Self { conversation, window, numbering, read, sums, known, cuts: Vec::new(), waiting, fold })

@@ -14,6 +14,7 @@ use louver::condense::{Outcome, Summary};
 use louver::plan::Overflow;
 use louver::window::{Event, Fit, Log, Usage, View, Window, WindowConfig};
 use louver::wire::Message;
+use state_file::{Record, raw};
 use std::time::{Duration, Instant};
 
 /// What is carried from one call of [`execute`](crate::execute) to the next: the log, and the window over it. Its view
@@ -116,7 +117,7 @@ impl Conversation {
     }
 
     pub(crate) fn push(&mut self, messages: Vec<Message>) {
-        self.write(|file| file.push(&messages));
+        self.write(|| Record::Push(raw(&messages)));
         for message in messages {
             self.window.push(message);
         }
@@ -170,7 +171,7 @@ impl Conversation {
 
     /// A turn begins: its answer has calls that are not answered yet.
     pub(crate) fn begin_turn(&mut self, answer: Vec<Message>) {
-        self.write(|file| file.answer(&answer));
+        self.write(|| Record::Answer(raw(&answer)));
         self.open = Some(OpenTurn { answer, ..OpenTurn::default() });
     }
 
@@ -181,7 +182,7 @@ impl Conversation {
 
     /// A call of the open turn is answered.
     pub(crate) fn record_result(&mut self, call: usize, output: ToolOutput) {
-        self.write(|file| file.result(call, &output));
+        self.write(|| Record::result(call, &output));
         if let Some(open) = &mut self.open {
             open.outputs.insert(call, output);
         }
@@ -189,7 +190,7 @@ impl Conversation {
 
     /// All calls are answered: the answer and its results become part of the log, together.
     pub(crate) fn end_turn(&mut self, results: Vec<Message>) {
-        self.write(|file| file.end_of_turn(&results));
+        self.write(|| Record::EndOfTurn(raw(&results)));
         let answer = self.open.take().unwrap_or_default().answer;
         for message in answer.into_iter().chain(results) {
             self.window.push(message);
@@ -198,7 +199,7 @@ impl Conversation {
     }
 
     pub(crate) fn begin_iteration(&mut self, number: usize) {
-        self.write(|file| file.iteration(number));
+        self.write(|| Record::Iteration(number));
     }
 
     /// What could not be written, if anything.
@@ -210,14 +211,16 @@ impl Conversation {
         let new: Vec<Event> =
             self.window.events()[self.events_written..].iter().map(|(_, event)| event.clone()).collect();
         self.events_written += new.len();
-        self.write(|file| new.iter().try_for_each(|event| file.event(event)));
+        for event in new {
+            self.write(|| Record::Event(event));
+        }
     }
 
-    fn write(&mut self, write: impl FnOnce(&mut StateFile) -> Result<(), StateError>) {
+    fn write(&mut self, record: impl FnOnce() -> Record) {
         if self.file_error.is_none()
             && let Some(file) = &mut self.file
         {
-            self.file_error = write(file).err();
+            self.file_error = file.append(&record()).err();
         }
     }
 }

@@ -41,7 +41,7 @@ pub enum StateError {
 /// One line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Record {
+pub(super) enum Record {
     Louver {
         version: u32,
         format: String,
@@ -144,40 +144,23 @@ impl StateFile {
         Ok(Self { path: path.to_owned(), file })
     }
 
-    fn append(&mut self, record: &Record) -> Result<(), StateError> {
-        self.file.write_all(line(record).as_bytes()).map_err(io_error(&self.path))
+    /// Where an iteration begins, what stands before it is made safe against a power cut, too.
+    pub(super) fn append(&mut self, record: &Record) -> Result<(), StateError> {
+        let written = self.file.write_all(line(record).as_bytes());
+        let is_milestone = matches!(record, Record::Iteration(_));
+        written.and_then(|()| if is_milestone { self.file.sync_data() } else { Ok(()) }).map_err(io_error(&self.path))
     }
+}
 
-    pub(super) fn push(&mut self, messages: &[Message]) -> Result<(), StateError> {
-        self.append(&Record::Push(raw(messages)))
-    }
-
-    pub(super) fn event(&mut self, event: &Event) -> Result<(), StateError> {
-        self.append(&Record::Event(event.clone()))
-    }
-
-    pub(super) fn answer(&mut self, messages: &[Message]) -> Result<(), StateError> {
-        self.append(&Record::Answer(raw(messages)))
-    }
-
-    pub(super) fn result(&mut self, call: usize, output: &ToolOutput) -> Result<(), StateError> {
+impl Record {
+    pub(super) fn result(call: usize, output: &ToolOutput) -> Self {
         let (complete, blocked) = match &output.signal {
             Some(Signal::Complete(text)) => (Some(text.clone()), None),
             Some(Signal::Blocked(text)) => (None, Some(text.clone())),
             None => (None, None),
         };
         let (text, files) = (output.text.clone(), output.files_changed.clone());
-        self.append(&Record::Result { call, text, is_error: output.is_error, files, complete, blocked })
-    }
-
-    pub(super) fn end_of_turn(&mut self, results: &[Message]) -> Result<(), StateError> {
-        self.append(&Record::EndOfTurn(raw(results)))
-    }
-
-    /// An iteration begins. What stands before it is made safe against a power cut, too.
-    pub(super) fn iteration(&mut self, number: usize) -> Result<(), StateError> {
-        self.append(&Record::Iteration(number))?;
-        self.file.sync_data().map_err(io_error(&self.path))
+        Self::Result { call, text, is_error: output.is_error, files, complete, blocked }
     }
 }
 
@@ -192,7 +175,7 @@ fn line(record: &Record) -> String {
     line
 }
 
-fn raw(messages: &[Message]) -> Vec<String> {
+pub(super) fn raw(messages: &[Message]) -> Vec<String> {
     messages.iter().map(|message| message.raw().to_owned()).collect()
 }
 

@@ -117,7 +117,7 @@ impl Endpoint {
     async fn count(&self, path: &str, body: &str) -> Result<u64, ProviderError> {
         let text = self.read(self.post(path, body, false).await?).await?;
         let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-        value["input_tokens"].as_u64().ok_or_else(|| ProviderError::unreadable("the count has no input_tokens".into()))
+        value["input_tokens"].as_u64().ok_or_else(|| ProviderError::unusable("the count has no input_tokens"))
     }
 
     /// Sends and waits for the head of a good answer.
@@ -177,7 +177,11 @@ impl Endpoint {
 
     fn check_size(&self, bytes: usize) -> Result<(), ProviderError> {
         let limit = self.connection.max_answer_bytes;
-        if bytes > limit { Err(ProviderError::too_large(limit)) } else { Ok(()) }
+        if bytes > limit {
+            Err(ProviderError::unusable(format!("the answer is larger than {limit} bytes")))
+        } else {
+            Ok(())
+        }
     }
 
     fn unreadable(&self, error: Unreadable) -> ProviderError {
@@ -192,13 +196,13 @@ fn headers(dialect: &Dialect, connection: &Connection, key: &ApiKey) -> Result<H
     let mut headers = HeaderMap::new();
     let own = connection.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     for (name, value) in dialect.headers.iter().copied().chain(own) {
-        let bad = || ProviderError::unsendable(format!("the header {name} cannot be sent"));
+        let bad = || ProviderError::unusable(format!("the header {name} cannot be sent"));
         let name = HeaderName::from_str(name).map_err(|_| bad())?;
         headers.insert(name, HeaderValue::from_str(value).map_err(|_| bad())?);
     }
     let (name, prefix) = dialect.key_header;
     let mut value = HeaderValue::from_str(&format!("{prefix}{}", key.expose()))
-        .map_err(|_| ProviderError::unsendable("the key cannot be sent".into()))?;
+        .map_err(|_| ProviderError::unusable("the key cannot be sent"))?;
     value.set_sensitive(true);
     headers.insert(HeaderName::from_static(name), value);
     Ok(headers)
@@ -217,7 +221,7 @@ fn broken(error: reqwest::Error, key: &ApiKey) -> ProviderError {
 }
 
 fn unsendable(error: reqwest::Error, key: &ApiKey) -> ProviderError {
-    ProviderError::unsendable(format!("the connection cannot be set up: {}", cause(error, key)))
+    ProviderError::unusable(format!("the connection cannot be set up: {}", cause(error, key)))
 }
 
 /// An error's whole chain in words, without addresses, which can hold passwords, and without the key.

@@ -83,19 +83,9 @@ impl ProviderError {
         error
     }
 
-    /// An answer that makes no sense.
-    pub(crate) fn unreadable(message: String) -> Self {
-        Self::new(Category::Api, message)
-    }
-
-    /// An answer larger than is taken.
-    pub(crate) fn too_large(limit: usize) -> Self {
-        Self::new(Category::Api, format!("the answer is larger than {limit} bytes"))
-    }
-
-    /// A request that cannot be built, such as one to an address that is none.
-    pub(crate) fn unsendable(message: String) -> Self {
-        Self::new(Category::Api, message)
+    /// An answer that makes no sense or is too large, or a request that cannot be built.
+    pub(crate) fn unusable(message: impl Into<String>) -> Self {
+        Self::new(Category::Api, message.into())
     }
 
     /// An HTTP error with its body.

@@ -9,7 +9,6 @@ use louver::unit::units_of;
 use louver::wire::{Body, MediaKind, Message, Part, PartKind, Role};
 use serde::{Serialize, Serializer};
 use std::collections::HashMap;
-use std::ops::Range;
 
 /// Characters of a message that are enough to recognise it by.
 const PREVIEW_CHARS: usize = 120;
@@ -64,20 +63,12 @@ pub(crate) struct Row {
     /// The number of the unit it belongs to.
     pub(crate) unit: usize,
     pub(crate) pinned: bool,
+    /// Whether it is the first and whether it is the last of its unit.
     #[serde(skip)]
-    pub(crate) place: Place,
+    pub(crate) ends: (bool, bool),
     /// What it starts with.
     #[serde(skip)]
     pub(crate) preview: String,
-}
-
-/// Where a message stands in its unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    Alone,
-    First,
-    Middle,
-    Last,
 }
 
 /// One part of a message, or several alike.
@@ -93,14 +84,14 @@ pub(crate) struct Piece {
 /// What one category costs.
 #[derive(Debug)]
 pub(crate) struct Total {
-    pub(crate) category: Category,
+    /// Its key; its name has spaces instead.
+    pub(crate) category: &'static str,
     pub(crate) tokens: u64,
 }
 
 /// What tokens are spent on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Category {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Category {
     System,
     Tools,
     UserText,
@@ -112,33 +103,11 @@ pub(crate) enum Category {
     Other,
 }
 
+/// The key of each category, in its order.
+const CATEGORIES: [&str; 9] =
+    ["system", "tools", "user_text", "assistant_text", "thinking", "tool_calls", "tool_results", "media", "other"];
+
 impl Category {
-    const ALL: [Self; 9] = [
-        Self::System,
-        Self::Tools,
-        Self::UserText,
-        Self::AssistantText,
-        Self::Thinking,
-        Self::ToolCalls,
-        Self::ToolResults,
-        Self::Media,
-        Self::Other,
-    ];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::Tools => "tools",
-            Self::UserText => "user text",
-            Self::AssistantText => "assistant text",
-            Self::Thinking => "thinking",
-            Self::ToolCalls => "tool calls",
-            Self::ToolResults => "tool results",
-            Self::Media => "media",
-            Self::Other => "other",
-        }
-    }
-
     fn of(role: Role, part: &Part) -> Self {
         match (part.kind, role) {
             (PartKind::Media(_), _) => Self::Media,
@@ -157,7 +126,7 @@ impl Category {
 
 /// Sums by category.
 #[derive(Debug, Default)]
-struct Sums([Millitokens; Category::ALL.len()]);
+struct Sums([Millitokens; CATEGORIES.len()]);
 
 impl Sums {
     fn add(&mut self, category: Category, amount: Millitokens) {
@@ -171,13 +140,13 @@ impl Sums {
     /// Whole tokens that add up: each category is the step between two rounded running sums.
     fn totals(&self) -> Vec<Total> {
         let mut running = Millitokens::ZERO;
-        let total = |category: Category| {
+        let total = |(category, amount): (&'static str, &Millitokens)| {
             let before = running.ceil_tokens();
-            running += self.0[category as usize];
+            running += *amount;
             Total { category, tokens: running.ceil_tokens() - before }
         };
-        let is_shown = |total: &Total| total.category != Category::Other || total.tokens > 0;
-        Category::ALL.into_iter().map(total).filter(is_shown).collect()
+        let is_shown = |total: &Total| total.category != CATEGORIES[Category::Other as usize] || total.tokens > 0;
+        CATEGORIES.into_iter().zip(&self.0).map(total).filter(is_shown).collect()
     }
 }
 
@@ -203,7 +172,7 @@ impl Figures {
                     fill: 0.0,
                     unit,
                     pinned: pinned.messages[index],
-                    place: place(index, range),
+                    ends: (index == range.start, index + 1 == range.end),
                     preview: preview(message),
                 });
             }
@@ -271,15 +240,6 @@ fn count(message: &Message, counter: &dyn Counter, sums: &mut Sums) -> u64 {
         own += amount;
     }
     own.ceil_tokens()
-}
-
-fn place(index: usize, unit: &Range<usize>) -> Place {
-    match (index == unit.start, index + 1 == unit.end) {
-        (true, true) => Place::Alone,
-        (true, false) => Place::First,
-        (false, false) => Place::Middle,
-        (false, true) => Place::Last,
-    }
 }
 
 /// What a message holds, parts alike together. `tools` remembers who was called, by id.

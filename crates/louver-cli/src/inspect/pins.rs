@@ -4,7 +4,7 @@ use crate::printer::plural;
 use crate::window::Window;
 use louver::budget::Budget;
 use louver::plan::Pins;
-use louver::window::{Log, WindowConfig};
+use louver::window::Log;
 use louver::wire::Body;
 
 /// A window that any policy can say its pins under, where none is known.
@@ -24,7 +24,7 @@ impl Pinned {
         let log = Log { messages: body.messages().to_vec(), events: Vec::new() };
         let len = log.messages.len();
         let budget = window.config.budget.or_else(|| Budget::new(ANY_WINDOW, None).ok());
-        let config = WindowConfig { budget, ..window.config.clone() };
+        let config = window.config.clone().with_budget(budget);
         let Ok(engine) = louver::Window::restore(config, log) else {
             return Self { messages: vec![false; len], spoken: String::new() };
         };

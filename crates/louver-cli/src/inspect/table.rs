@@ -1,6 +1,6 @@
 //! The table for people.
 
-use super::figures::{Figures, Piece, Place, Row};
+use super::figures::{Figures, Piece, Row};
 use crate::printer::{grouped, percent, plural, safe};
 use anstyle::{AnsiColor, Style};
 use louver::wire::Role;
@@ -109,11 +109,11 @@ fn elided(hidden: &[Row], before: u64) -> String {
 
 fn message(figures: &Figures, layout: &Layout, row: &Row, before: u64) -> String {
     let pin = if row.pinned { styled(PIN, "◆") } else { " ".to_owned() };
-    let border = match row.place {
-        Place::Alone => " ",
-        Place::First => "┌",
-        Place::Middle => "│",
-        Place::Last => "└",
+    let border = match row.ends {
+        (true, true) => " ",
+        (true, false) => "┌",
+        (false, false) => "│",
+        (false, true) => "└",
     };
     let style = role_style(row.role);
     format!(
@@ -185,7 +185,7 @@ fn totals(text: &mut String, figures: &Figures) {
         let share = fine_percent(entry.tokens, total);
         let cells = usize::try_from(entry.tokens * 40 / total).unwrap_or(0);
         let bar = "█".repeat(cells);
-        let (name, tokens) = (entry.category.name(), grouped(entry.tokens));
+        let (name, tokens) = (entry.category.replace('_', " "), grouped(entry.tokens));
         let style = if entry.tokens == 0 { FAINT } else { Style::new() };
         line(text, &format!("{style}  {name:<16}{tokens:>11}  {share:>5} %{style:#}  {FAINT}{bar}{FAINT:#}"));
     }

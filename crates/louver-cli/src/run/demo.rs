@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use louver::wire::Format;
 use louver_agent::provider::{Answer, AnthropicProvider, Connection, OpenAiProvider, Provider, ProviderError, Request};
 use louver_agent::{ApiKey, CancellationToken, ExecutorConfig, RunOutcome};
-use louver_sandbox::{JournalEntry, Running, Sandbox, Scenario, demo_files};
+use louver_sandbox::{JournalEntry, Sandbox, Scenario, demo_files};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,36 +34,25 @@ Next
 /// What the model is asked.
 const TASK: &str = "Read every module of this project, note what it exports, check the log, and write a report.";
 
-/// The providers that are played, with a model of each.
-#[derive(Clone, Copy)]
-enum Played {
-    Anthropic,
-    OpenAi,
+/// A provider that is played, with a model of it.
+struct Played {
+    name: &'static str,
+    model: &'static str,
+    reach: fn(Connection, ApiKey) -> Result<Arc<dyn Provider>, ProviderError>,
 }
 
-impl Played {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Anthropic => "Anthropic Messages",
-            Self::OpenAi => "OpenAI Chat Completions",
-        }
-    }
-
-    fn model(self) -> &'static str {
-        match self {
-            Self::Anthropic => "claude-sonnet-4-5",
-            Self::OpenAi => "gpt-5.5",
-        }
-    }
-
-    fn provider(self, sandbox: &Running) -> anyhow::Result<Arc<dyn Provider>> {
-        let connection = Connection::to(&sandbox.url());
-        Ok(match self {
-            Self::Anthropic => Arc::new(AnthropicProvider::new(connection, ApiKey::sandbox())?),
-            Self::OpenAi => Arc::new(OpenAiProvider::chat(connection, ApiKey::sandbox())?),
-        })
-    }
-}
+const PLAYED: [Played; 2] = [
+    Played {
+        name: "Anthropic Messages",
+        model: "claude-sonnet-4-5",
+        reach: |connection, key| Ok(Arc::new(AnthropicProvider::new(connection, key)?)),
+    },
+    Played {
+        name: "OpenAI Chat Completions",
+        model: "gpt-5.5",
+        reach: |connection, key| Ok(Arc::new(OpenAiProvider::chat(connection, key)?)),
+    },
+];
 
 /// A provider that takes its time, as a real model does: without it a person would see nothing of the window at work.
 #[derive(Debug)]
@@ -95,7 +84,7 @@ pub(super) fn run(shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     runtime()?.block_on(async {
         let cancel = CancellationToken::new();
         cancel_on_interrupt(&cancel)?;
-        for played in [Played::Anthropic, Played::OpenAi] {
+        for played in &PLAYED {
             let exit = play(played, &cancel, shell).await?;
             if exit != Exit::Done {
                 return Ok(exit);
@@ -118,17 +107,17 @@ fn lay_out(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn play(played: Played, cancel: &CancellationToken, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
-    shell.printer.text(&format!("\n{}, {}\n", played.name(), played.model()))?;
+async fn play(played: &Played, cancel: &CancellationToken, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    shell.printer.text(&format!("\n{}, {}\n", played.name, played.model))?;
     let folder = tempfile::tempdir()?;
     lay_out(folder.path())?;
     let tools = Arc::new(tools(folder.path(), &["wc".to_owned()])?);
     let sandbox = Sandbox::builder().scenario(Scenario::named("demo")?).start("127.0.0.1:0").await?;
     let mut capped = Config::default();
     capped.execution.max_conversation_messages = Some(CAP);
-    let mut config = ExecutorConfig::new(options(played.model(), &capped)?);
+    let mut config = ExecutorConfig::new(options(played.model, &capped)?);
     config.options.cancel = cancel.clone();
-    let mut provider = played.provider(&sandbox)?;
+    let mut provider = (played.reach)(Connection::to(&sandbox.url()), ApiKey::sandbox())?;
     if shell.printer.shows_progress() {
         provider = Arc::new(Paced(provider));
     }

@@ -8,7 +8,7 @@ use crate::printer::{grouped, plural};
 use crate::window::WindowChoice;
 use anyhow::Context;
 use louver::report::Report;
-use louver::trim::{TrimOptions, Trimmed, trim};
+use louver::trim::{Trimmed, trim};
 use std::path::Path;
 
 pub(super) fn run(job: &Trim, choice: &WindowChoice<'_>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
@@ -16,7 +16,7 @@ pub(super) fn run(job: &Trim, choice: &WindowChoice<'_>, shell: &mut Shell<'_>) 
     let window = choice.resolve(&body)?;
     // Whoever wants to know more wants counts.
     let takes_bounds = job.report.is_none() && !job.explain;
-    let decide = || anyhow::Ok(trim(&body, TrimOptions { takes_bounds, ..window.trim_options()? })?);
+    let decide = || anyhow::Ok(trim(&body, window.trim_options()?.with_bounds(takes_bounds))?);
     let mut trimmed = decide().with_context(|| job.input.to_string())?;
     trimmed.report.warnings.splice(0..0, window.warning.iter().cloned().map(Into::into));
     hand_over(job, &trimmed, shell)?;

@@ -5,13 +5,12 @@
 //! the newest record. Rewound branches stay in the file and are left out here, as are sub-agents' lines and notes of
 //! the program. A compaction summary starts a new history, which is a conversation of its own.
 
-use super::{ReadError, lines, moment, numbered};
+use super::{ReadError, lines, moment, numbered, push};
 use crate::conversation::Conversation;
-use louver::wire::{Format, Message};
+use louver::wire::Format;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -109,17 +108,13 @@ fn conversation(
 ) -> Result<Conversation, ReadError> {
     let kept = on_branch(&segment, parents);
     let mut conversation = Conversation::new(name, Format::Anthropic, Vec::new());
-    let mut drafts: Vec<Draft> = Vec::new();
+    let mut messages: Vec<GatheredMessage> = Vec::new();
     for record in segment.into_iter().zip(kept).filter_map(|(record, is_kept)| is_kept.then_some(record)) {
         conversation.model = conversation.model.or_else(|| record.said.model.clone());
-        place(&mut drafts, record);
+        place(&mut messages, record);
     }
-    for draft in drafts {
-        let line = draft.line;
-        let message = Message::parse(Format::Anthropic, &draft.json());
-        let message = message.map_err(|source| ReadError::Message { line, source })?;
-        conversation.messages.push(Arc::new(message));
-        conversation.times.push(draft.time);
+    for gathered in messages {
+        push(&mut conversation, gathered.line, &gathered.json(), gathered.time)?;
     }
     Ok(conversation)
 }
@@ -152,8 +147,8 @@ fn on_branch(segment: &[Spoken], parents: &HashMap<String, String>) -> Vec<bool>
     segment.iter().map(|record| is_chained(record) || is_answer(record) || answers_kept_call(record)).collect()
 }
 
-/// A message in the making.
-struct Draft {
+/// A message as its records are put together.
+struct GatheredMessage {
     line: usize,
     time: Option<i64>,
     id: Option<String>,
@@ -170,7 +165,7 @@ enum Content {
 /// Whether a message holds nothing but tool results.
 type IsResults = bool;
 
-impl Draft {
+impl GatheredMessage {
     fn json(&self) -> String {
         let content = match &self.content {
             Content::Whole(raw) => raw.get().to_owned(),
@@ -184,15 +179,17 @@ impl Draft {
 }
 
 /// Adds a record to the message it belongs to: blocks to their answer, results to the results behind it.
-fn place(drafts: &mut Vec<Draft>, record: Spoken) {
+fn place(messages: &mut Vec<GatheredMessage>, record: Spoken) {
     let Spoken { line, time, said, blocks, .. } = record;
     let is_results = !blocks.is_empty() && blocks.iter().all(|(block, _)| block.kind == "tool_result");
     let home = match &said.id {
-        Some(id) => drafts.iter_mut().rev().take(2).find(|draft| draft.id.as_deref() == Some(id)),
-        None => drafts.last_mut().filter(|draft| is_results && matches!(draft.content, Content::Blocks(_, true))),
+        Some(id) => messages.iter_mut().rev().take(2).find(|gathered| gathered.id.as_deref() == Some(id)),
+        None => {
+            messages.last_mut().filter(|gathered| is_results && matches!(gathered.content, Content::Blocks(_, true)))
+        }
     };
     let raw_blocks: Vec<_> = blocks.into_iter().map(|(_, raw)| raw).collect();
-    if let Some(Draft { content: Content::Blocks(held, _), .. }) = home {
+    if let Some(GatheredMessage { content: Content::Blocks(held, _), .. }) = home {
         held.extend(raw_blocks);
         return;
     }
@@ -200,5 +197,5 @@ fn place(drafts: &mut Vec<Draft>, record: Spoken) {
         Some(raw) if raw_blocks.is_empty() => Content::Whole(raw),
         _ => Content::Blocks(raw_blocks, is_results),
     };
-    drafts.push(Draft { line, time, id: said.id, role: said.role, content });
+    messages.push(GatheredMessage { line, time, id: said.id, role: said.role, content });
 }

@@ -3,12 +3,11 @@
 //! Each line is `{timestamp, type, payload}`. A `response_item` is an item of the history as it was sent; a
 //! `compacted` line replaces the history, so what follows is a conversation of its own.
 
-use super::{ReadError, lines, moment, numbered};
+use super::{ReadError, lines, moment, numbered, push};
 use crate::conversation::Conversation;
-use louver::wire::{Format, Message, Role};
+use louver::wire::{Format, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::sync::Arc;
 
 #[derive(Deserialize)]
 struct Line {
@@ -70,7 +69,7 @@ impl Reader<'_> {
             }
             "turn_context" if self.open.model.is_none() => self.open.model = payload.model,
             "response_item" if payload.kind.as_deref() != Some("ghost_snapshot") => {
-                self.push(number, raw.get(), time)?;
+                push(&mut self.open, number, raw.get(), time)?;
             }
             "compacted" => self.compact(number, payload, time)?,
             "event_msg" if payload.kind.as_deref() == Some("thread_rolled_back") => {
@@ -81,23 +80,15 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn push(&mut self, line: usize, raw: &str, time: Option<i64>) -> Result<(), ReadError> {
-        let message =
-            Message::parse(Format::OpenAiResponses, raw).map_err(|source| ReadError::Message { line, source })?;
-        self.open.messages.push(Arc::new(message));
-        self.open.times.push(time);
-        Ok(())
-    }
-
     fn compact(&mut self, line: usize, payload: Payload, time: Option<i64>) -> Result<(), ReadError> {
         let next = empty(&numbered(self.name, self.done.len() + 1), Some(&self.open));
         self.done.push(std::mem::replace(&mut self.open, next));
         match payload.replacement_history {
-            Some(items) => items.iter().try_for_each(|item| self.push(line, item.get(), time)),
+            Some(items) => items.iter().try_for_each(|item| push(&mut self.open, line, item.get(), time)),
             None => {
                 let summary = payload.message.unwrap_or_default();
                 let wire = Format::OpenAiResponses.wire();
-                self.push(line, &wire.write(Role::User, &summary), time)
+                push(&mut self.open, line, &wire.write(Role::User, &summary), time)
             }
         }
     }

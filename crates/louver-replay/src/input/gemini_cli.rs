@@ -3,12 +3,11 @@
 //! A session is `{sessionId, messages}`. A `gemini` record holds what the model said, the calls it made and what the
 //! tools answered; on the wire those are two contents. Thoughts are notes for the reader and were never sent.
 
-use super::{ReadError, lines, moment};
+use super::{ReadError, lines, moment, push};
 use crate::conversation::Conversation;
-use louver::wire::{Format, Message};
+use louver::wire::Format;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 #[derive(Deserialize)]
 struct Session {
@@ -66,10 +65,7 @@ fn conversation(name: &str, records: Vec<Record>) -> Result<Conversation, ReadEr
         conversation.model = conversation.model.or_else(|| record.model.clone());
         let time = moment::millis(record.timestamp.as_deref());
         for content in contents(&record) {
-            let message = Message::parse(Format::Gemini, &content.to_string());
-            let message = message.map_err(|source| ReadError::Message { line: number + 1, source })?;
-            conversation.messages.push(Arc::new(message));
-            conversation.times.push(time);
+            push(&mut conversation, number + 1, &content.to_string(), time)?;
         }
     }
     Ok(conversation)

@@ -1,5 +1,6 @@
 //! What kind of file a text is.
 
+use louver::display::truncate;
 use serde_json::Value;
 
 /// How many lines are looked at.
@@ -67,8 +68,7 @@ impl Kind {
 
     /// One value. Gemini CLI's sessions have `messages` too, but with a `type` where a message has a `role`.
     fn of_whole(text: &str) -> Self {
-        let head_end = text.char_indices().nth(4_000).map_or(text.len(), |(at, _)| at);
-        let head = &text[..head_end];
+        let head = truncate(text, 4_000);
         let is_session = head.trim_start().starts_with('{') && head.contains("\"sessionId\"");
         if is_session && (head.contains("\"projectHash\"") || head.contains("\"startTime\"")) {
             Self::GeminiCli

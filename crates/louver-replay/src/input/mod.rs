@@ -23,7 +23,9 @@ pub use source::{Source, find};
 
 use crate::conversation::Conversation;
 use louver::json::JsonError;
+use louver::wire::Message;
 use std::error::Error;
+use std::sync::Arc;
 
 /// The most bytes of one file.
 pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -93,6 +95,14 @@ pub fn read_text(name: &str, text: &str) -> Result<Vec<Conversation>, ReadError>
         return Err(ReadError::Empty);
     }
     Ok(found)
+}
+
+/// Adds a message that stands in a line, with its time.
+fn push(conversation: &mut Conversation, line: usize, raw: &str, time: Option<i64>) -> Result<(), ReadError> {
+    let message = Message::parse(conversation.format, raw).map_err(|source| ReadError::Message { line, source })?;
+    conversation.messages.push(Arc::new(message));
+    conversation.times.push(time);
+    Ok(())
 }
 
 /// An error and its causes in one sentence.

@@ -1,25 +1,8 @@
 //! How a number is spread over conversations.
 
-use serde::Serialize;
-
 /// Sorted values without the missing ones.
 #[derive(Clone, Debug, Default)]
 pub struct Distribution(Vec<f64>);
-
-/// The usual summary of a distribution; null without values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Quantiles {
-    /// Half are below.
-    pub median: Option<f64>,
-    /// The average.
-    pub mean: Option<f64>,
-    /// A tenth are below.
-    pub p10: Option<f64>,
-    /// A tenth are above.
-    pub p90: Option<f64>,
-    /// One in twenty is above.
-    pub p95: Option<f64>,
-}
 
 impl Distribution {
     /// Leaves the missing values out.
@@ -64,17 +47,5 @@ impl Distribution {
     #[must_use]
     pub fn sum(&self) -> f64 {
         self.0.iter().sum()
-    }
-
-    /// The usual summary.
-    #[must_use]
-    pub fn quantiles(&self) -> Quantiles {
-        Quantiles {
-            median: self.quantile(0.5),
-            mean: self.mean(),
-            p10: self.quantile(0.1),
-            p90: self.quantile(0.9),
-            p95: self.quantile(0.95),
-        }
     }
 }

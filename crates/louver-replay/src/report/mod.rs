@@ -6,7 +6,7 @@ mod row;
 mod table;
 mod totals;
 
-pub use distribution::{Distribution, Quantiles};
+pub use distribution::Distribution;
 pub use html::page;
 pub use row::{ByKind, Detail, Measure, Point, RunRow};
 pub use table::table;

@@ -100,6 +100,12 @@ pub struct ByKind<T> {
     pub output: T,
 }
 
+impl<T> ByKind<T> {
+    pub(crate) fn map<U>(self, of: fn(T) -> U) -> ByKind<U> {
+        ByKind { uncached: of(self.uncached), written: of(self.written), read: of(self.read), output: of(self.output) }
+    }
+}
+
 /// What charts and totals need of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Detail {
@@ -125,6 +131,8 @@ pub struct Point {
 pub struct Measure {
     /// Its field.
     pub name: &'static str,
+    /// Whether a sum over conversations says something.
+    pub is_summed: bool,
     /// Reads it.
     pub of: fn(&RunRow) -> Option<f64>,
 }
@@ -135,53 +143,41 @@ impl std::fmt::Debug for Measure {
     }
 }
 
-macro_rules! measures {
-    ($($name:ident: $read:expr,)*) => {
-        &[$(Measure { name: stringify!($name), of: $read }),*]
-    };
+/// A number of which a sum says nothing.
+const fn each(name: &'static str, of: fn(&RunRow) -> Option<f64>) -> Measure {
+    Measure { name, is_summed: false, of }
+}
+
+const fn summed(name: &'static str, of: fn(&RunRow) -> Option<f64>) -> Measure {
+    Measure { name, is_summed: true, of }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
 impl Measure {
     /// Every number that is summed up.
-    pub const ALL: &[Self] = measures! {
-        requests: |row| Some(row.requests as f64),
-        cost_usd: |row| Some(row.cost_usd),
-        baseline_usd: |row| Some(row.baseline_usd),
-        baseline_overflows: |row| Some(row.baseline_overflows as f64),
-        saving: |row| row.saving,
-        regret: |row| row.regret,
-        overflows: |row| Some(row.overflows as f64),
-        illegal: |row| Some(row.illegal as f64),
-        inherited: |row| Some(row.inherited as f64),
-        prefix_stability: |row| Some(row.prefix_stability),
-        hit_rate: |row| row.hit_rate,
-        tokens_kept: |row| row.tokens_kept,
-        recall_window: |row| row.recall_window,
-        recall_line: |row| row.recall_line,
-        recall_retrievable: |row| row.recall_retrievable,
-        edit_recall: |row| row.edit_recall,
-        user_recall: |row| row.user_recall,
-        cuts: |row| Some(row.cuts as f64),
-        redundancy: |row| row.redundancy,
-        input_usd: |row| Some(row.input_usd),
-        baseline_input_usd: |row| Some(row.baseline_input_usd),
-        optimum_input_usd: |row| Some(row.optimum_input_usd),
-        micros_per_request: |row| row.micros_per_request,
-    };
-
-    /// Fields of which a sum over conversations says something.
-    pub const SUMMED: &[&str] = &[
-        "requests",
-        "cost_usd",
-        "baseline_usd",
-        "baseline_overflows",
-        "overflows",
-        "illegal",
-        "inherited",
-        "cuts",
-        "input_usd",
-        "baseline_input_usd",
-        "optimum_input_usd",
+    pub const ALL: &[Self] = &[
+        summed("requests", |row| Some(row.requests as f64)),
+        summed("cost_usd", |row| Some(row.cost_usd)),
+        summed("baseline_usd", |row| Some(row.baseline_usd)),
+        summed("baseline_overflows", |row| Some(row.baseline_overflows as f64)),
+        each("saving", |row| row.saving),
+        each("regret", |row| row.regret),
+        summed("overflows", |row| Some(row.overflows as f64)),
+        summed("illegal", |row| Some(row.illegal as f64)),
+        summed("inherited", |row| Some(row.inherited as f64)),
+        each("prefix_stability", |row| Some(row.prefix_stability)),
+        each("hit_rate", |row| row.hit_rate),
+        each("tokens_kept", |row| row.tokens_kept),
+        each("recall_window", |row| row.recall_window),
+        each("recall_line", |row| row.recall_line),
+        each("recall_retrievable", |row| row.recall_retrievable),
+        each("edit_recall", |row| row.edit_recall),
+        each("user_recall", |row| row.user_recall),
+        summed("cuts", |row| Some(row.cuts as f64)),
+        each("redundancy", |row| row.redundancy),
+        summed("input_usd", |row| Some(row.input_usd)),
+        summed("baseline_input_usd", |row| Some(row.baseline_input_usd)),
+        summed("optimum_input_usd", |row| Some(row.optimum_input_usd)),
+        each("micros_per_request", |row| row.micros_per_request),
     ];
 }

@@ -2,6 +2,7 @@
 
 use super::totals::{Group, Totals};
 use super::{HONEST_NOTE, Report};
+use louver::display;
 use std::fmt::Write;
 
 /// How wide the table may be.
@@ -70,7 +71,8 @@ fn heading(text: &mut String, report: &Report, name_width: usize) {
     let (many, often) = (plural(conversations == 1), plural(requests == 1.0));
     let _ = writeln!(
         text,
-        "{conversations} conversation{many}, {requests} request{often}, ${baseline:.2} when everything is sent\n"
+        "{conversations} conversation{many}, {requests} request{often}, {} when everything is sent\n",
+        display::dollars(baseline, 2)
     );
     let _ = write!(text, "{:<name_width$}", "policy");
     for column in COLUMNS {
@@ -80,7 +82,7 @@ fn heading(text: &mut String, report: &Report, name_width: usize) {
 }
 
 fn line(text: &mut String, totals: &Totals, winners: &[Option<f64>], name_width: usize) {
-    let _ = write!(text, "{:<name_width$}", clipped(&totals.policy, name_width - 1));
+    let _ = write!(text, "{:<name_width$}", display::truncate(&totals.policy, name_width - 1));
     for (column, winner) in COLUMNS.iter().zip(winners) {
         let value = (column.value)(&totals.all);
         let is_best = value.is_some() && shown(column, value) == shown(column, *winner);
@@ -121,8 +123,7 @@ fn shown(column: &Column, value: Option<f64>) -> String {
 }
 
 fn percent(value: f64) -> String {
-    // A negative zero would show as -0 %.
-    format!("{:.0}%", value * 100.0 + 0.0)
+    format!("{}%", display::percent(value, 0))
 }
 
 fn times(value: f64) -> String {
@@ -131,10 +132,6 @@ fn times(value: f64) -> String {
 
 fn whole(value: f64) -> String {
     format!("{value:.0}")
-}
-
-fn clipped(name: &str, width: usize) -> String {
-    name.chars().take(width).collect()
 }
 
 fn wrapped(text: &mut String, paragraph: &str) {

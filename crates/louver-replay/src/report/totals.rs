@@ -79,17 +79,13 @@ pub struct Hindsight {
 /// A total per policy, in the order in which the policies first appear.
 #[must_use]
 pub fn totals(rows: &[RunRow]) -> Vec<Totals> {
-    policies(rows).into_iter().map(|policy| Totals::of(policy, rows)).collect()
-}
-
-fn policies(rows: &[RunRow]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for row in rows {
         if !names.contains(&row.policy.as_str()) {
             names.push(&row.policy);
         }
     }
-    names
+    names.into_iter().map(|policy| Totals::of(policy, rows)).collect()
 }
 
 impl Totals {
@@ -154,13 +150,12 @@ impl Group {
             if measure.name == "micros_per_request" && values.mean().is_none() {
                 continue;
             }
-            let quantiles = values.quantiles();
-            group.median.insert(measure.name, quantiles.median);
-            group.mean.insert(measure.name, quantiles.mean);
-            group.p10.insert(measure.name, quantiles.p10);
-            group.p90.insert(measure.name, quantiles.p90);
-            group.p95.insert(measure.name, quantiles.p95);
-            if Measure::SUMMED.contains(&measure.name) {
+            group.median.insert(measure.name, values.quantile(0.5));
+            group.mean.insert(measure.name, values.mean());
+            group.p10.insert(measure.name, values.quantile(0.1));
+            group.p90.insert(measure.name, values.quantile(0.9));
+            group.p95.insert(measure.name, values.quantile(0.95));
+            if measure.is_summed {
                 group.sums.insert(measure.name, values.sum());
             }
         }

@@ -1,6 +1,7 @@
 //! The identifiers and lines of messages, as numbers.
 
 use super::pattern::identifiers;
+use louver::display::truncate;
 use louver::plain_text::{Speaker, edits_file, plain_texts};
 use louver::wire::{Message, PartKind};
 use std::collections::HashMap;
@@ -103,9 +104,8 @@ impl Numbering {
     }
 
     fn line(&mut self, trimmed: &str) -> u32 {
-        let end = trimmed.char_indices().nth(LINE_CHARS).map_or(trimmed.len(), |(at, _)| at);
         let next = u32::try_from(self.line_bytes.len()).unwrap_or(u32::MAX);
-        let number = *self.lines.entry(xxh3_64(&trimmed.as_bytes()[..end])).or_insert(next);
+        let number = *self.lines.entry(xxh3_64(truncate(trimmed, LINE_CHARS).as_bytes())).or_insert(next);
         if number == next {
             self.line_bytes.push(u32::try_from(trimmed.len()).unwrap_or(u32::MAX));
         }

@@ -24,28 +24,19 @@ impl Age {
     /// All ages, youngest first.
     pub const ALL: [Self; 5] = [Self::Fresh, Self::UpTo5, Self::UpTo20, Self::UpTo100, Self::Over100];
 
+    /// The most turns of each bucket, and its name in reports.
+    const BUCKETS: [(usize, &str); 5] = [(1, "0-1"), (5, "2-5"), (20, "6-20"), (100, "21-100"), (usize::MAX, ">100")];
+
     /// The bucket of an age in turns.
     #[must_use]
     pub fn of_turns(turns: usize) -> Self {
-        match turns {
-            0..=1 => Self::Fresh,
-            2..=5 => Self::UpTo5,
-            6..=20 => Self::UpTo20,
-            21..=100 => Self::UpTo100,
-            _ => Self::Over100,
-        }
+        Self::ALL[Self::BUCKETS.partition_point(|(most, _)| turns > *most)]
     }
 
     /// The name used in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Fresh => "0-1",
-            Self::UpTo5 => "2-5",
-            Self::UpTo20 => "6-20",
-            Self::UpTo100 => "21-100",
-            Self::Over100 => ">100",
-        }
+        Self::BUCKETS[self as usize].1
     }
 }
 

@@ -7,7 +7,6 @@ mod reply;
 mod screen;
 mod stream;
 mod thinking;
-mod usage;
 
 use serde_json::json;
 

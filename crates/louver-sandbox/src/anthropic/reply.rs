@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{thinking, usage};
-use crate::provider::Reply;
+use super::thinking;
+use crate::provider::{Reply, Usage};
 
 pub(super) fn whole(reply: &Reply<'_>) -> Value {
-    let mut message = envelope(reply, &content(reply), &usage::total(&reply.usage));
+    let mut message = envelope(reply, &content(reply), &usage_total(&reply.usage));
     message["stop_reason"] = json!(stop_reason(reply));
     message
 }
@@ -57,4 +57,26 @@ pub(super) fn content(reply: &Reply<'_>) -> Vec<Value> {
         }));
     }
     blocks
+}
+
+/// `input_tokens` is only what was neither read from the cache nor written to it.
+pub(super) fn usage_object(usage: &Usage, output_tokens: u64) -> Value {
+    json!({
+        "input_tokens": usage.input - usage.read - usage.written(),
+        "cache_creation_input_tokens": usage.written(),
+        "cache_read_input_tokens": usage.read,
+        "cache_creation": {
+            "ephemeral_5m_input_tokens": usage.written_short,
+            "ephemeral_1h_input_tokens": usage.written_long,
+        },
+        "output_tokens": output_tokens,
+        "service_tier": "standard",
+    })
+}
+
+/// The same at the end of an answer.
+pub(super) fn usage_total(usage: &Usage) -> Value {
+    let mut object = usage_object(usage, usage.output());
+    object["output_tokens_details"] = json!({"thinking_tokens": usage.thinking});
+    object
 }

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{reply, usage};
+use super::reply;
 use crate::body::text;
 use crate::provider::Reply;
 use crate::sse;
 
 pub(super) fn events(reply: &Reply<'_>) -> Vec<String> {
-    let start = reply::envelope(reply, &[], &usage::object(&reply.usage, 1));
+    let start = reply::envelope(reply, &[], &reply::usage_object(&reply.usage, 1));
     let mut events = vec![event(&json!({"type": "message_start", "message": start})), event(&json!({"type": "ping"}))];
     for (index, block) in reply::content(reply).iter().enumerate() {
         block_events(reply, index, block, &mut events);
@@ -16,7 +16,7 @@ pub(super) fn events(reply: &Reply<'_>) -> Vec<String> {
     events.push(event(&json!({
         "type": "message_delta",
         "delta": {"stop_reason": reply::stop_reason(reply), "stop_sequence": null},
-        "usage": usage::total(&reply.usage),
+        "usage": reply::usage_total(&reply.usage),
     })));
     events.push(event(&json!({"type": "message_stop"})));
     events

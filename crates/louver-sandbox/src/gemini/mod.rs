@@ -7,7 +7,6 @@ mod reply;
 mod screen;
 mod signature;
 mod stream;
-mod usage;
 
 use serde_json::json;
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{signature, usage};
-use crate::provider::Reply;
+use super::signature;
+use crate::provider::{Reply, Usage};
 
 pub(super) fn whole(reply: &Reply<'_>) -> Value {
     chunk(reply, &parts(reply), true, reply.usage.visible_output)
@@ -17,7 +17,7 @@ pub(super) fn chunk(reply: &Reply<'_>, parts: &[Value], is_last: bool, candidate
     }
     json!({
         "candidates": [candidate],
-        "usageMetadata": usage::object(&reply.usage, candidate_tokens),
+        "usageMetadata": usage_object(&reply.usage, candidate_tokens),
         "modelVersion": reply.request.model,
         "responseId": format!("sbx{:016}", reply.serial),
     })
@@ -46,4 +46,22 @@ pub(super) fn parts(reply: &Reply<'_>) -> Vec<Value> {
 
 fn includes_thoughts(reply: &Reply<'_>) -> bool {
     reply.request.body["generationConfig"]["thinkingConfig"]["includeThoughts"] == Value::Bool(true)
+}
+
+/// Usage after so many tokens of the visible answer; it grows with every chunk of a stream.
+fn usage_object(usage: &Usage, candidate_tokens: u64) -> Value {
+    let mut object = json!({
+        "promptTokenCount": usage.input,
+        "candidatesTokenCount": candidate_tokens,
+        "totalTokenCount": usage.input + candidate_tokens + usage.thinking,
+        "promptTokensDetails": [{"modality": "TEXT", "tokenCount": usage.input}],
+    });
+    if usage.read > 0 {
+        object["cachedContentTokenCount"] = json!(usage.read);
+        object["cacheTokensDetails"] = json!([{"modality": "TEXT", "tokenCount": usage.read}]);
+    }
+    if usage.thinking > 0 {
+        object["thoughtsTokenCount"] = json!(usage.thinking);
+    }
+    object
 }

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::usage;
-use crate::provider::Reply;
+use crate::provider::{Reply, Usage};
 
 pub(super) fn whole(reply: &Reply<'_>) -> Value {
     let mut message = json!({
@@ -19,7 +18,7 @@ pub(super) fn whole(reply: &Reply<'_>) -> Value {
     let mut body = envelope(reply, "chat.completion");
     body["choices"] =
         json!([{"index": 0, "message": message, "logprobs": null, "finish_reason": finish_reason(reply)}]);
-    body["usage"] = usage::object(&reply.usage);
+    body["usage"] = usage_object(&reply.usage);
     body
 }
 
@@ -49,5 +48,25 @@ fn call(reply: &Reply<'_>, index: usize) -> Value {
         "id": call_id(reply, index),
         "type": "function",
         "function": {"name": call.name, "arguments": call.arguments_text()},
+    })
+}
+
+/// The `usage` object of the Chat Completions API.
+pub(super) fn usage_object(usage: &Usage) -> Value {
+    json!({
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output(),
+        "total_tokens": usage.input + usage.output(),
+        "prompt_tokens_details": {
+            "cached_tokens": usage.read,
+            "cache_write_tokens": usage.written(),
+            "audio_tokens": 0,
+        },
+        "completion_tokens_details": {
+            "reasoning_tokens": usage.thinking,
+            "audio_tokens": 0,
+            "accepted_prediction_tokens": 0,
+            "rejected_prediction_tokens": 0,
+        },
     })
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{reply, usage};
+use super::reply;
 use crate::provider::Reply;
 use crate::sse;
 
@@ -22,7 +22,7 @@ pub(super) fn events(reply: &Reply<'_>) -> Vec<String> {
         deltas(reply).into_iter().map(|delta| chunk(choice(delta, Value::Null), Value::Null)).collect();
     events.push(chunk(choice(json!({}), json!(reply::finish_reason(reply))), Value::Null));
     if wants_usage {
-        events.push(chunk(json!([]), usage::object(&reply.usage)));
+        events.push(chunk(json!([]), reply::usage_object(&reply.usage)));
     }
     events.push("data: [DONE]\n\n".to_owned());
     events

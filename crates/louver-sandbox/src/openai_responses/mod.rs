@@ -8,7 +8,6 @@ mod prompt;
 mod reply;
 mod screen;
 mod stream;
-mod usage;
 
 use serde_json::json;
 

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{links, usage};
+use super::links;
 use crate::body::{is_missing, items};
-use crate::provider::Reply;
+use crate::provider::{Reply, Usage};
 
 pub(super) fn whole(reply: &Reply<'_>) -> Value {
     let mut response = envelope(reply, "completed");
     response["output"] = json!(output(reply));
-    response["usage"] = usage::object(&reply.usage);
+    response["usage"] = usage_object(&reply.usage);
     response["completed_at"] = json!(reply.created);
     response
 }
@@ -84,4 +84,15 @@ fn reasoning(reply: &Reply<'_>, thought: &str) -> Value {
         item["encrypted_content"] = json!(format!("gAAAAsbx{:016}", reply.serial));
     }
     item
+}
+
+/// The `usage` object of the Responses API.
+fn usage_object(usage: &Usage) -> Value {
+    json!({
+        "input_tokens": usage.input,
+        "input_tokens_details": {"cached_tokens": usage.read, "cache_write_tokens": usage.written()},
+        "output_tokens": usage.output(),
+        "output_tokens_details": {"reasoning_tokens": usage.thinking},
+        "total_tokens": usage.input + usage.output(),
+    })
 }

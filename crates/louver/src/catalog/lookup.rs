@@ -23,6 +23,7 @@ pub struct Catalog {
 
 /// A model, and how sure it is that it is the one asked for.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Found<'a> {
     /// The model. A stand-in has the size and prices of the one it names, but the traits
     /// (tokenizer, thinking, ...) that the name asked for has.
@@ -53,6 +54,7 @@ pub enum ModelWarning {
 
 /// Why a catalogue could not be read.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CatalogError {
     /// The table of models is not the JSON it should be.
     #[error("the table of models cannot be read")]

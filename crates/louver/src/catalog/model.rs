@@ -5,6 +5,7 @@ use super::traits::Traits;
 
 /// What is known about a model.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Model {
     /// Its name in the catalogue, with the provider's prefix where it has one there.
     pub name: String,

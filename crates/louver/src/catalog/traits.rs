@@ -1,6 +1,6 @@
 //! What the price table does not say about a model: rules over name patterns.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::name;
 use crate::tokens::{ImageFormula, Tokenizer};
@@ -8,6 +8,7 @@ use crate::tokens::{ImageFormula, Tokenizer};
 /// What a model is like, beyond size and price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Traits {
     /// The tokenizer, as far as it is known.
     pub tokenizer: Tokenizer,
@@ -30,8 +31,9 @@ pub struct Traits {
 }
 
 /// What ties the thinking blocks of a history to their place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum ThinkingBinding {
     /// Nothing: blocks can be left out.
     None,

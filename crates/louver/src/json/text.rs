@@ -53,7 +53,7 @@ fn backslash_in(bytes: &[u8]) -> Option<usize> {
 
 /// What the escape that `bytes` starts with stands for, and how long it is.
 #[inline]
-fn meaning_of(bytes: &[u8]) -> Option<(char, usize)> {
+pub(crate) fn meaning_of(bytes: &[u8]) -> Option<(char, usize)> {
     match bytes.get(1)? {
         b'n' => Some(('\n', 2)),
         b'"' => Some(('"', 2)),

@@ -61,6 +61,7 @@ pub(crate) struct BoundThinking {
 
 /// Why a policy is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Occasion {
     /// A request is about to be sent.
     Request,

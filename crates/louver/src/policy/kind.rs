@@ -24,7 +24,8 @@ use std::sync::Arc;
 /// assert!("bouth".parse::<PolicyKind>().is_err());
 /// # Ok::<(), louver::policy::SettingsError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum PolicyKind {
     /// At most so many messages.
@@ -46,7 +47,12 @@ pub enum PolicyKind {
     /// The cheapest legal window that keeps what matters.
     Ladder(LadderConfig),
     /// A policy of one's own.
+    #[serde(serialize_with = "as_printed")]
     Custom(Arc<dyn Policy>),
+}
+
+fn as_printed<S: serde::Serializer>(policy: &Arc<dyn Policy>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{policy:?}"))
 }
 
 /// Settings that a policy cannot work with.

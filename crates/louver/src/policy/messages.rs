@@ -4,7 +4,7 @@ use super::{Policy, PolicyInput};
 use crate::plan::{Bound, Overflow, Pins, Plan, Trigger, Warning};
 
 /// The settings of the message window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct MessagesConfig {
     /// The cap; 0 switches trimming off.
     pub max_messages: usize,

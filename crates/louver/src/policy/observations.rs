@@ -13,7 +13,7 @@ const PLACEHOLDER: &str = "[Old tool result cleared]";
 const WORTH_REPLACING: usize = 5;
 
 /// When old tool results are replaced, and how many stay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ObservationsConfig {
     /// Tokens of the whole history, nothing replaced, beyond which it starts.
     pub trigger_tokens: u64,

@@ -17,7 +17,7 @@ const KEPT_BEHIND_SUMMARY: usize = 3;
 const WRITES_KEPT: usize = 3;
 
 /// The settings of the token window.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct TokensConfig {
     /// Whether a summary is tried before anything is dropped.
     pub auto_condense_context: bool,

@@ -20,7 +20,7 @@ use std::ops::{Add, AddAssign};
 /// assert_eq!(list, Millitokens::new(1250));
 /// assert_eq!(list.ceil_tokens(), 2);
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 pub struct Millitokens(u64);
 
 impl Millitokens {
@@ -153,7 +153,7 @@ impl<'a> Sum<&'a Self> for Millitokens {
 /// assert_eq!(Factor::ratio(3, 0), None);
 /// assert_eq!(Factor::from_thousandths(1500).to_string(), "1.500");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 pub struct Factor(u64);
 
 impl Factor {

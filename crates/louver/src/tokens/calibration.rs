@@ -31,6 +31,7 @@ pub struct Calibration {
 
 /// What became of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Verdict {
     /// The factor followed it, or already agreed with it.
     Used,

@@ -68,6 +68,7 @@ impl<'a> Image<'a> {
 
 /// The resolution in which a message asks for an image to be read. "Auto" is no request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Detail {
     /// Coarse and cheap.
     Low,
@@ -108,6 +109,7 @@ impl Detail {
 /// (documents, sound) counts by its length under every formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(tag = "formula", rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum ImageFormula {
     /// One and a half times the root of the length of the base64, for want of better.
     DataLength,

@@ -5,6 +5,7 @@ use serde::Deserialize;
 /// The tokenizer of a model, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Tokenizer {
     /// GPT-4o and later; public, counted exactly.
     O200k,

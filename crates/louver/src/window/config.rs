@@ -16,7 +16,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How a window is made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize)]
+#[non_exhaustive]
 pub struct WindowConfig {
     /// The wire format of its messages.
     pub format: Format,
@@ -27,6 +28,7 @@ pub struct WindowConfig {
     /// What the model's cache costs.
     pub economy: Economy,
     /// Counts tokens.
+    #[serde(serialize_with = "by_name")]
     pub counter: Arc<dyn Counter>,
     /// What system and tools cost in every request.
     pub overhead: Millitokens,
@@ -34,6 +36,10 @@ pub struct WindowConfig {
     pub thinking: ThinkingBinding,
     /// Replaces the seeds' condensing prompt.
     pub custom_condensing_prompt: Option<String>,
+}
+
+fn by_name<S: serde::Serializer>(counter: &Arc<dyn Counter>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(counter.name())
 }
 
 impl WindowConfig {
@@ -80,13 +86,41 @@ impl WindowConfig {
         self
     }
 
+    /// The same with a context window, or without one.
+    #[must_use]
+    pub fn with_budget(mut self, budget: impl Into<Option<Budget>>) -> Self {
+        self.budget = budget.into();
+        self
+    }
+
+    /// The same with other prices.
+    #[must_use]
+    pub fn with_economy(mut self, economy: Economy) -> Self {
+        self.economy = economy;
+        self
+    }
+
+    /// The same with another counter.
+    #[must_use]
+    pub fn with_counter(mut self, counter: Arc<dyn Counter>) -> Self {
+        self.counter = counter;
+        self
+    }
+
+    /// The same for a model that does this with thinking.
+    #[must_use]
+    pub fn with_thinking(mut self, thinking: ThinkingBinding) -> Self {
+        self.thinking = thinking;
+        self
+    }
+
     /// The same with what stands around the messages of a request: system and tools, and whether it asks for manual
-    /// thinking.
+    /// thinking, which binds an unfinished turn whatever is known of the model.
     #[must_use]
     pub fn with_frame(mut self, body: &Body) -> Self {
         self.overhead = count_overhead(&*self.counter, body);
-        // Whoever asks for manual thinking has a model that wants it back, known or not.
-        if body.thinking() == Thinking::Enabled && self.thinking == ThinkingBinding::None {
+        let is_manual = body.format() == Format::Anthropic && body.thinking() == Thinking::Enabled;
+        if is_manual && self.thinking == ThinkingBinding::None {
             self.thinking = ThinkingBinding::OpenTurn;
         }
         self

@@ -39,6 +39,7 @@ pub struct Decision {
 
 /// A message that is sent in another form than it came in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct EditedMessage {
     /// Its index in the log.
     pub index: usize,
@@ -77,6 +78,7 @@ impl From<&Synthetic> for SyntheticMessage {
 
 /// A summary that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct JobRecord {
     /// Names the job in the answer.
     pub id: u64,

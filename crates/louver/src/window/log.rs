@@ -10,11 +10,16 @@ use crate::wire::{Format, Message};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+/// The version of the records.
+const VERSION: u32 = 1;
+
 /// Something besides a message that decisions follow from, with the decision that was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Event {
+    /// From here on decisions are made with this.
+    Configured(Box<Configured>),
     /// A request was made ready here; nothing where the view stayed as it was.
     Fitted(Option<Box<Decision>>),
     /// A message came that could not stand as it was pushed: it left at once, because the call that it answers had left
@@ -50,6 +55,16 @@ pub enum Event {
     },
 }
 
+/// With what decisions are made. They hold under any other; the next ones are the same under the same alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Configured {
+    /// The version of the engine.
+    pub engine: String,
+    /// The window's configuration.
+    pub config: serde_json::Value,
+}
+
 impl Event {
     /// Whether it says what became of the view.
     fn is_decision(&self) -> bool {
@@ -80,7 +95,7 @@ pub struct Log {
 /// window.push_raw(r#"{"role":"user","content":"Hello"}"#)?;
 /// window.fit()?;
 /// let lines: Vec<String> = window.records_since(0).map(|record| serde_json::to_string(&record).unwrap()).collect();
-/// assert_eq!(lines.len(), 3, "a header, a message, a decision");
+/// assert_eq!(lines.len(), 4, "a header, the settings, a message, a decision");
 ///
 /// let records = lines.iter().map(|line| serde_json::from_str::<Record>(line).unwrap());
 /// let opened = Window::open(window.config().clone(), records)?;
@@ -91,14 +106,13 @@ pub struct Log {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Record {
-    /// The first line: what wrote the rest.
+    /// The first line: how the rest is to be read.
     Louver {
-        /// The version of the engine.
-        engine: String,
+        /// The version of the records.
+        #[serde(default)]
+        version: u32,
         /// The wire format.
         format: Format,
-        /// The policy's name.
-        policy: String,
     },
     /// A message was pushed. As text, because a line must hold no line breaks.
     Message(String),
@@ -128,13 +142,16 @@ impl Log {
     ///
     /// # Errors
     ///
-    /// A message that cannot be read.
+    /// A message that cannot be read, or records of another format or a later version.
     pub fn of_records(format: Format, records: impl IntoIterator<Item = Record>) -> Result<Self, Error> {
         let mut log = Self::default();
         for record in records {
             match record {
                 Record::Louver { format: written, .. } if written != format => {
                     return Err(RecordError::OtherFormat { recorded: written, expected: format }.into());
+                }
+                Record::Louver { version, .. } if version > VERSION => {
+                    return Err(RecordError::LaterVersion { recorded: version, known: VERSION }.into());
                 }
                 Record::Louver { .. } => {}
                 Record::Message(raw) => log.messages.push(Arc::new(Message::parse(format, &raw)?)),
@@ -162,11 +179,7 @@ impl Window {
     /// What was appended since there were so many records, in O(that): write each as a line, and [`open`](Self::open) gives the
     /// window back.
     pub fn records_since(&self, count: usize) -> impl Iterator<Item = Record> {
-        let header = Record::Louver {
-            engine: env!("CARGO_PKG_VERSION").to_owned(),
-            format: self.config.format,
-            policy: self.policy_name().to_owned(),
-        };
+        let header = Record::Louver { version: VERSION, format: self.config.format };
         // Each event stands behind as many messages as it says: found, not walked to.
         let skipped = count.saturating_sub(1);
         let mut next_event = partition(self.events.len(), |event| self.events[event].0 + event < skipped);
@@ -200,7 +213,7 @@ impl Window {
     ///
     /// As [`new`](Self::new), and a recorded decision that cannot be.
     pub fn restore(config: WindowConfig, log: Log) -> Result<Self, Error> {
-        let mut window = Self::new(config)?;
+        let mut window = Self::empty(config)?;
         // What came after the last decision is not decided yet.
         let decided = log.events.iter().rposition(|(_, event)| event.is_decision()).map_or(0, |last| last + 1);
         let mut messages = log.messages.into_iter();
@@ -217,7 +230,21 @@ impl Window {
         messages.for_each(|message| {
             window.push(message);
         });
+        window.note_config();
         Ok(window)
+    }
+
+    /// Records with what decisions are made from here on, unless that was recorded already.
+    pub(super) fn note_config(&mut self) {
+        let engine = env!("CARGO_PKG_VERSION").to_owned();
+        let configured = Configured { engine, config: serde_json::to_value(&self.config).unwrap_or_default() };
+        let last = self.events.iter().rev().find_map(|(_, event)| match event {
+            Event::Configured(last) => Some(&**last),
+            _ => None,
+        });
+        if last != Some(&configured) {
+            self.record(Event::Configured(Box::new(configured)));
+        }
     }
 
     fn relive_event(&mut self, event: Event) -> Result<(), RecordError> {
@@ -225,6 +252,7 @@ impl Window {
             Event::Fitted(decision) => self.relive(decision.as_deref().unwrap_or(&Decision::default()))?,
             Event::Arrived(decision) => self.relive_arrival(decision)?,
             Event::Answered { job, answer, decisions } => self.relive_answer(*job, answer, decisions)?,
+            Event::Configured(_) => {}
             _ => {
                 self.live_through(event);
                 return Ok(());
@@ -262,8 +290,8 @@ impl Window {
     fn live_through(&mut self, event: Event) -> Option<Result<Fit, Overflow>> {
         match event {
             Event::Fitted(_) => return Some(self.fit()),
-            // The message itself brings it about.
-            Event::Arrived(_) => {}
+            // The messages themselves bring it about, and other settings may decide otherwise.
+            Event::Arrived(_) | Event::Configured(_) => {}
             Event::CacheExpired => self.cache_expired(),
             Event::UsageReported { input_tokens } => {
                 self.report_usage(Usage::of_input(input_tokens));

@@ -10,7 +10,7 @@ mod request;
 pub use crate::view::{Breakpoints, Origin, Sent, SyntheticKind, View};
 pub use config::{Assembled, Builder, WindowConfig};
 pub use decision::{Decision, EditedMessage, JobRecord, SyntheticMessage};
-pub use log::{Event, Log, Record};
+pub use log::{Configured, Event, Log, Record};
 pub use payload::WithPayload;
 pub use request::{Request, Usage};
 
@@ -159,6 +159,12 @@ impl Window {
     ///
     /// Settings that the policy cannot work with.
     pub fn new(config: WindowConfig) -> Result<Self, SettingsError> {
+        let mut window = Self::empty(config)?;
+        window.note_config();
+        Ok(window)
+    }
+
+    fn empty(config: WindowConfig) -> Result<Self, SettingsError> {
         let policy = config.policy.build()?;
         if config.budget.is_none() && config.policy.needs_budget() {
             return Err(SettingsError::NoBudget(config.policy.name().to_owned()));
@@ -296,14 +302,11 @@ impl Window {
     ///
     /// The promise cannot be kept; nothing has changed then.
     pub fn fit(&mut self) -> Result<Fit, Overflow> {
-        if let Some((revision, overflow)) = &self.fitted
-            && *revision == self.revision
-        {
+        if self.known_fit().is_some() {
             let tokens = self.tokens();
-            let unchanged = Fit { tokens_before: tokens, tokens_after: tokens, ..Fit::default() };
-            return overflow.clone().map_or(Ok(unchanged), Err);
+            return self.plan().map(|_| Fit { tokens_before: tokens, tokens_after: tokens, ..Fit::default() });
         }
-        match self.plan() {
+        match self.plan_for(Occasion::Request) {
             Ok(plan) => {
                 let fit = self.carry_out(plan);
                 self.note_request();
@@ -323,13 +326,22 @@ impl Window {
         self.fitted = Some((self.revision, None));
     }
 
-    /// What [`fit`](Self::fit) would do now. Nothing happens, however often it is asked.
+    /// How the last fit went, if nothing has happened since.
+    fn known_fit(&self) -> Option<Result<(), &Overflow>> {
+        let (_, overflow) = self.fitted.as_ref().filter(|(revision, _)| *revision == self.revision)?;
+        Some(overflow.as_ref().map_or(Ok(()), Err))
+    }
+
+    /// What [`fit`](Self::fit) would do now: nothing, if it was called already. Nothing happens, however often it is asked.
     ///
     /// # Errors
     ///
     /// The promise cannot be kept.
     pub fn plan(&self) -> Result<Plan, Overflow> {
-        self.plan_for(Occasion::Request)
+        match self.known_fit() {
+            Some(known) => known.map(|()| Plan::nothing()).map_err(Clone::clone),
+            None => self.plan_for(Occasion::Request),
+        }
     }
 
     /// Takes the answer to a [`CondenseJob`], however many cuts were made since it was asked for. A good one replaces

@@ -1,6 +1,7 @@
 //! A framework's own message beside ours, so that nobody has to parse back.
 
-use super::{Fit, Sent, Window};
+use super::{Fit, Request, Sent, Window};
+use crate::Error;
 use crate::plan::Overflow;
 use crate::wire::Message;
 use std::sync::Arc;
@@ -23,11 +24,12 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct WithPayload<T> {
     window: Window,
-    payloads: Vec<T>,
+    /// By log index.
+    payloads: Vec<Option<T>>,
 }
 
 impl<T> WithPayload<T> {
-    /// Over an empty window.
+    /// Over a window whose messages, if it has any, carry nothing.
     #[must_use]
     pub fn new(window: Window) -> Self {
         Self { window, payloads: Vec::new() }
@@ -35,8 +37,24 @@ impl<T> WithPayload<T> {
 
     /// Appends a message with what it carries.
     pub fn push(&mut self, message: impl Into<Arc<Message>>, payload: T) -> usize {
-        self.payloads.push(payload);
-        self.window.push(message)
+        let index = self.window.push(message);
+        self.carry(index, payload)
+    }
+
+    /// Writes a value as JSON and appends it with what it carries.
+    ///
+    /// # Errors
+    ///
+    /// As [`Window::push_json`]; nothing was appended then.
+    pub fn push_json(&mut self, message: &impl serde::Serialize, payload: T) -> Result<usize, Error> {
+        let index = self.window.push_json(message)?;
+        Ok(self.carry(index, payload))
+    }
+
+    fn carry(&mut self, index: usize, payload: T) -> usize {
+        self.payloads.resize_with(index, || None);
+        self.payloads.push(Some(payload));
+        index
     }
 
     /// As [`Window::fit`].
@@ -48,9 +66,18 @@ impl<T> WithPayload<T> {
         self.window.fit()
     }
 
+    /// As [`Window::request`].
+    ///
+    /// # Errors
+    ///
+    /// As [`fit`](Self::fit).
+    pub fn request(&mut self) -> Result<Request<'_>, Overflow> {
+        self.window.request()
+    }
+
     /// What is sent, each message with what it carries; nothing for Louver's own.
     pub fn view(&self) -> impl Iterator<Item = (Sent<'_>, Option<&T>)> {
-        let payload = |sent: Sent<'_>| sent.origin.index().and_then(|index| self.payloads.get(index));
+        let payload = |sent: Sent<'_>| sent.origin.index().and_then(|index| self.payloads.get(index)?.as_ref());
         self.window.view().iter().map(move |sent| (sent, payload(sent)))
     }
 

@@ -7,6 +7,9 @@ use crate::wire::Format;
 use serde_json::Value;
 use std::borrow::Cow;
 
+/// More are refused.
+const MOST_CACHE_MARKS: u32 = 4;
+
 /// A fitted view inside the frame that the window was made with.
 #[derive(Debug)]
 pub struct Request<'w> {
@@ -34,8 +37,8 @@ impl Request<'_> {
         &self.fit
     }
 
-    /// Puts cache marks where the window says that they belong, in the format that has them (Anthropic's). The marks
-    /// are on the copy that goes out; the log never sees them.
+    /// Puts cache marks where the window says that they belong, in the format that has them (Anthropic's), as far as
+    /// frame and messages leave room for them. They are on the copy that goes out; the log never sees them.
     #[must_use]
     pub fn with_cache_marks(self) -> Self {
         Self { has_cache_marks: true, ..self }
@@ -56,14 +59,23 @@ impl Request<'_> {
             self.window.view().iter().map(|sent| Cow::Borrowed(sent.message.raw())).collect();
         if self.has_cache_marks && self.window.format() == Format::Anthropic {
             let breakpoints = self.window.breakpoints();
-            let places = [breakpoints.head, breakpoints.end].map(|count| count.checked_sub(1));
-            for index in places.into_iter().flatten() {
-                if let Some(marked) = messages.get(index).and_then(|raw| with_cache_mark(raw)) {
+            let mut marks = self.cache_marks();
+            for index in [breakpoints.end, breakpoints.head].into_iter().filter_map(|count| count.checked_sub(1)) {
+                let marked =
+                    messages.get(index).filter(|_| marks < MOST_CACHE_MARKS).and_then(|raw| with_cache_mark(raw));
+                if let Some(marked) = marked {
                     messages[index] = Cow::Owned(marked);
+                    marks += 1;
                 }
             }
         }
         messages
+    }
+
+    /// The marks that frame and view have of their own.
+    fn cache_marks(&self) -> u32 {
+        let frame = self.window.frame.as_ref().map_or(0, |frame| frame.history().outer_cache_marks);
+        frame + self.window.view().iter().map(|sent| sent.message.shape().cache_marks).sum::<u32>()
     }
 }
 

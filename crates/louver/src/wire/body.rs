@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 /// A request's thinking setting, as far as it decides what is legal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Thinking {
     /// Not said, disabled or adaptive.
     #[default]
@@ -251,12 +252,8 @@ impl Reader {
     /// A wrapper calls every format's history `messages`; a request uses the format's own key.
     fn history_path(&self, key: &str, kind: Kind) -> Option<&'static str> {
         let own = self.format.history_key();
-        match kind {
-            Kind::Array | Kind::String | Kind::Object if key == own => Some(path_of(own)),
-            Kind::Array if key == "messages" && self.found.is_none() => Some(path_of("messages")),
-            _ if key == own => Some(path_of(own)),
-            _ => None,
-        }
+        let is_wrapped = kind == Kind::Array && key == "messages" && self.found.is_none();
+        if key == own { Some(path_of(own)) } else { is_wrapped.then(|| path_of("messages")) }
     }
 }
 

@@ -18,115 +18,72 @@ pub(super) fn detect(text: &str) -> Result<Detected, JsonError> {
     let mut evidence = Evidence::default();
     let walked = match cursor.kind()? {
         Kind::Array => walk_list(&mut cursor, &mut evidence),
-        Kind::Object => walk_object(&mut cursor, &mut evidence),
+        Kind::Object => cursor.object(|key, cursor| walk_member(key, cursor, &mut evidence)),
         _ => return Err(cursor.unexpected("a list of messages or a request body")),
     };
     match walked {
-        Err(Stop::Found) | Ok(()) => Ok(evidence.verdict()),
-        Err(Stop::Broken(error)) => Err(error),
+        Err(error) if evidence.certain.is_none() => Err(error),
+        _ => Ok(evidence.verdict()),
     }
 }
 
-/// Signs by strength: what the history itself shows beats what stands around it.
+/// Signs by strength: what the history itself shows, or a wrapper says, beats what stands around it.
 #[derive(Default)]
 struct Evidence {
-    named: Option<Format>,
-    shown: Option<Format>,
+    certain: Option<Format>,
     hinted: Option<Format>,
     is_empty: bool,
 }
 
 impl Evidence {
     fn verdict(&self) -> Detected {
-        match self.named.or(self.shown).or(self.hinted) {
+        match self.certain.or(self.hinted) {
             Some(format) => Detected::Certain(format),
             None if self.is_empty => Detected::Certain(Format::OpenAiChat),
             None => Detected::Ambiguous,
         }
     }
 
-    fn show(&mut self, format: Format) -> Result<(), Stop> {
-        self.shown = Some(format);
-        Err(Stop::Found)
+    /// Takes note of what only one format has, which ends the walk by an error that nobody sees.
+    fn settle(&mut self, format: Option<Format>, cursor: &Cursor<'_>) -> Result<(), JsonError> {
+        self.certain = format;
+        if format.is_some() { Err(JsonError::shape("found", cursor.offset())) } else { Ok(()) }
     }
 }
 
-/// Why a walk ended early.
-enum Stop {
-    Found,
-    Broken(JsonError),
-}
-
-/// The cursor's closures speak `JsonError`; a find travels through them as a flag beside an error nobody sees.
-fn walk_list(cursor: &mut Cursor<'_>, evidence: &mut Evidence) -> Result<(), Stop> {
-    let mut found = false;
+fn walk_list(cursor: &mut Cursor<'_>, evidence: &mut Evidence) -> Result<(), JsonError> {
     evidence.is_empty = true;
-    let walked = cursor.array(|index, cursor| {
+    cursor.array(|index, cursor| {
         evidence.is_empty = false;
         let format = message_evidence(index, cursor)?;
-        if let Some(format) = format {
-            found = evidence.show(format).is_err();
-            return Err(JsonError::shape("found", cursor.offset()));
-        }
-        Ok(())
-    });
-    stop(found, walked)
+        evidence.settle(format, cursor)
+    })
 }
 
-fn stop(found: bool, walked: Result<(), JsonError>) -> Result<(), Stop> {
-    if found {
-        return Err(Stop::Found);
-    }
-    walked.map_err(Stop::Broken)
-}
-
-fn walk_object(cursor: &mut Cursor<'_>, evidence: &mut Evidence) -> Result<(), Stop> {
-    let mut found = false;
-    let walked = cursor.object(|key, cursor| {
-        let step = match (key, cursor.kind()?) {
-            ("contents", Kind::Array) => evidence.show(Format::Gemini),
-            ("input", Kind::Array | Kind::String) => evidence.show(Format::OpenAiResponses),
-            ("messages", Kind::Array) => walk_list(cursor, evidence),
-            _ => top_level_hint(key, cursor, evidence),
-        };
-        match step {
-            Ok(()) => Ok(()),
-            Err(Stop::Broken(error)) => Err(error),
-            Err(Stop::Found) => {
-                found = true;
-                Err(JsonError::shape("found", cursor.offset()))
-            }
-        }
-    });
-    stop(found, walked)
-}
-
-fn top_level_hint(key: &str, cursor: &mut Cursor<'_>, evidence: &mut Evidence) -> Result<(), Stop> {
-    let kind = cursor.kind().map_err(Stop::Broken)?;
-    match (key, kind) {
+fn walk_member(key: &str, cursor: &mut Cursor<'_>, evidence: &mut Evidence) -> Result<(), JsonError> {
+    match (key, cursor.kind()?) {
+        ("contents", Kind::Array) => return evidence.settle(Some(Format::Gemini), cursor),
+        ("input", Kind::Array | Kind::String) => return evidence.settle(Some(Format::OpenAiResponses), cursor),
+        ("messages", Kind::Array) => return walk_list(cursor, evidence),
         ("format", Kind::String) => {
-            evidence.named = cursor.text().map_err(Stop::Broken)?.parse().ok();
-            return if evidence.named.is_some() { Err(Stop::Found) } else { Ok(()) };
+            let named = cursor.text()?.parse().ok();
+            return evidence.settle(named, cursor);
         }
         ("model", Kind::String) => {
-            let model = cursor.text().map_err(Stop::Broken)?;
-            evidence.hinted = evidence.hinted.or(model_hint(&model));
+            evidence.hinted = evidence.hinted.or(model_hint(&cursor.text()?));
             return Ok(());
         }
-        ("system" | "anthropic_version" | "stop_sequences", _) => {
-            evidence.hinted = Some(Format::Anthropic);
+        ("tools", Kind::Array) => {
+            evidence.hinted = tools_hint(cursor)?.or(evidence.hinted);
+            return Ok(());
         }
+        ("system" | "anthropic_version" | "stop_sequences", _) => evidence.hinted = Some(Format::Anthropic),
         ("max_completion_tokens" | "stream_options" | "response_format" | "n", _) => {
             evidence.hinted = Some(Format::OpenAiChat);
         }
-        ("tools", Kind::Array) => {
-            let hint = tools_hint(cursor).map_err(Stop::Broken)?;
-            evidence.hinted = hint.or(evidence.hinted);
-            return Ok(());
-        }
         _ => {}
     }
-    cursor.skip().map(drop).map_err(Stop::Broken)
+    cursor.skip().map(drop)
 }
 
 fn model_hint(model: &str) -> Option<Format> {

@@ -4,6 +4,7 @@
 //! kind is no error here: the message is kept as it came, and the provider may know better.
 
 use super::{Part, PartKind};
+use crate::json::text::meaning_of;
 use crate::json::{Cursor, JsonError, Kind, Span};
 use std::borrow::Cow;
 
@@ -103,29 +104,16 @@ pub(super) fn saturate(chars: u64) -> u32 {
 ///
 /// Stops at the first character that is neither, so it costs nothing on real text.
 fn is_blank(inner: &str) -> bool {
-    let mut rest = inner.chars();
-    while let Some(character) = rest.next() {
-        let meaning = if character == '\\' { escaped(&mut rest) } else { Some(character) };
-        if !meaning.is_some_and(char::is_whitespace) {
-            return false;
+    let mut rest = inner;
+    while let Some(character) = rest.chars().next() {
+        let is_escape = character == '\\';
+        let read = if is_escape { meaning_of(rest.as_bytes()) } else { Some((character, character.len_utf8())) };
+        match read {
+            Some((meaning, length)) if meaning.is_whitespace() => rest = &rest[length..],
+            _ => return false,
         }
     }
     true
-}
-
-/// What the escape after a backslash stands for, as far as it may be white space.
-fn escaped(rest: &mut std::str::Chars<'_>) -> Option<char> {
-    match rest.next()? {
-        'n' => Some('\n'),
-        'r' => Some('\r'),
-        't' => Some('\t'),
-        'f' => Some('\u{c}'),
-        'u' => {
-            let code = (0..4).try_fold(0, |code, _| Some(code * 16 + rest.next()?.to_digit(16)?));
-            code.and_then(char::from_u32)
-        }
-        _ => None,
-    }
 }
 
 /// A member of an object.

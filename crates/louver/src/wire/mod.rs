@@ -77,6 +77,15 @@ pub struct Wire {
 }
 
 impl Wire {
+    /// Passes one message and says what is in it. Spans are relative to the cursor's base.
+    ///
+    /// # Errors
+    ///
+    /// Text that is no message of the format.
+    pub fn shape(&self, cursor: &mut Cursor<'_>) -> Result<Shape, JsonError> {
+        (self.shape)(cursor)
+    }
+
     /// The raw text of a message of our own.
     #[must_use]
     pub fn write(&self, role: Role, text: &str) -> String {

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// A rule that a history breaks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[non_exhaustive]
 pub struct Violation {
     /// The rule's short name, such as `tool-use-without-result`.
     pub rule: &'static str,

@@ -363,7 +363,9 @@ fn recorded_decisions_hold(window: &Window, config: &WindowConfig) {
     let opened = |config: WindowConfig| {
         Window::open(config, records.iter().map(|line| serde_json::from_str(line).unwrap())).unwrap()
     };
-    let elsewhere = opened(WindowConfig { policy: PolicyKind::Everything, budget: None, ..config.clone() });
+    let mut other = config.clone().with_budget(None);
+    other.policy = PolicyKind::Everything;
+    let elsewhere = opened(other);
     let bytes = |window: &Window| Observed::of(window).raw().join("\n");
     assert_eq!(bytes(&elsewhere), bytes(window), "law 13: other settings, other bytes");
     let mut restored = opened(config.clone());

@@ -37,13 +37,10 @@ impl Drawn {
         if let PolicyKind::Mask(config) | PolicyKind::ClearTools(config) = &mut policy {
             *config = ObservationsConfig { trigger_tokens: self.trigger_tokens, keep: self.keep };
         }
-        WindowConfig {
-            budget: Some(self.budget),
-            economy: self.economy.clone(),
-            overhead: self.overhead,
-            thinking,
-            ..WindowConfig::new(format, policy)
-        }
+        let config = WindowConfig::new(format, policy).with_budget(self.budget).with_economy(self.economy.clone());
+        let mut config = config.with_thinking(thinking);
+        config.overhead = self.overhead;
+        config
     }
 }
 

@@ -1,7 +1,7 @@
 //! Recall by age.
 
 use super::axis::{Axis, path};
-use super::{chart_section, color, percent};
+use super::{chart_section, color, figure, percent, value_lines};
 use crate::report::{Report, Totals};
 use crate::retention::Age;
 use maud::{Markup, html};
@@ -30,24 +30,17 @@ fn chart(report: &Report, title: &str, of: fn(&Totals) -> &ByAge) -> Markup {
     let last = (Age::ALL.len() - 1) as f64;
     let x = Axis::new(0.0, last, 62.0, WIDTH - 30.0);
     let y = Axis::new((lowest - 0.05).max(0.0), 1.0, HEIGHT - 44.0, 14.0);
-    html! {
-        figure {
-            figcaption { (title) }
-            svg.chart viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(title) {
-                @for tick in y.ticks(5) {
-                    line.grid x1="46" x2=(WIDTH - 14.0) y1=(y.at(tick)) y2=(y.at(tick)) {}
-                    text.tick x="40" y=(y.at(tick) + 4.0) text-anchor="end" { (percent(tick)) }
-                }
-                @for (at, age) in Age::ALL.into_iter().enumerate() {
-                    text.tick x=(x.at(at as f64)) y=(y.start + 17.0) text-anchor="middle" { (age.name()) }
-                }
-                text.axis x=(x.end + 16.0) y=(y.start + 36.0) text-anchor="end" { "turns since it last stood there" }
-                @for (number, totals) in report.totals.iter().enumerate() {
-                    (line(of(totals), number, &totals.policy, &x, &y))
-                }
-            }
+    let chart = html! {
+        (value_lines(&y, &y.ticks(5), [46.0, WIDTH - 14.0], percent))
+        @for (at, age) in Age::ALL.into_iter().enumerate() {
+            text.tick x=(x.at(at as f64)) y=(y.start + 17.0) text-anchor="middle" { (age.name()) }
         }
-    }
+        text.axis x=(x.end + 16.0) y=(y.start + 36.0) text-anchor="end" { "turns since it last stood there" }
+        @for (number, totals) in report.totals.iter().enumerate() {
+            (line(of(totals), number, &totals.policy, &x, &y))
+        }
+    };
+    figure(title, [WIDTH, HEIGHT], &chart)
 }
 
 fn line(by_age: &ByAge, number: usize, policy: &str, x: &Axis, y: &Axis) -> Markup {

@@ -1,7 +1,7 @@
 //! The size of requests over time.
 
 use super::axis::{Axis, path};
-use super::{chart_section, color, thousands};
+use super::{chart_section, color, thousands, value_lines};
 use crate::report::{Point, Report, RunRow};
 use maud::{Markup, html};
 
@@ -78,10 +78,7 @@ fn chart(report: &Report, file: &str) -> Markup {
 
 fn grid(x: &Axis, y: &Axis) -> Markup {
     html! {
-        @for tick in y.ticks(5) {
-            line.grid x1=(x.start) x2=(x.end) y1=(y.at(tick)) y2=(y.at(tick)) {}
-            text.tick x=(x.start - 6.0) y=(y.at(tick) + 4.0) text-anchor="end" { (thousands(tick)) }
-        }
+        (value_lines(y, &y.ticks(5), [x.start, x.end], thousands))
         @for tick in x.ticks(10).into_iter().filter(|tick| tick.fract() == 0.0) {
             text.tick x=(x.at(tick)) y=(y.start + 17.0) text-anchor="middle" { (tick) }
         }

@@ -3,6 +3,7 @@
 use super::axis::Axis;
 use super::{chart_section, percent};
 use crate::report::Report;
+use louver::display;
 use maud::{Markup, html};
 
 const WIDTH: f64 = 1080.0;
@@ -82,10 +83,10 @@ fn bar(policy: &str, kinds: &[f64; 4], number: usize, x: &Axis) -> Markup {
 }
 
 fn dollars(usd: f64) -> String {
-    match usd {
-        0.0 => "$0".to_owned(),
-        usd if usd >= 100.0 => format!("${usd:.0}"),
-        usd if usd >= 1.0 => format!("${usd:.2}"),
-        usd => format!("${usd:.4}"),
-    }
+    let decimals = match usd {
+        1.0..100.0 => 2,
+        usd if usd == 0.0 || usd >= 100.0 => 0,
+        _ => 4,
+    };
+    display::dollars(usd, decimals)
 }

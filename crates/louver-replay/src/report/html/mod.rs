@@ -11,6 +11,8 @@ mod scatter;
 mod tables;
 
 use super::{HONEST_NOTE, Report};
+use axis::Axis;
+use louver::display;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("page.css");
@@ -55,7 +57,7 @@ fn header(report: &Report) -> Markup {
             p.lead {
                 "Every request of " b { (group.map_or(0, |group| group.conversations)) " recorded conversations" }
                 " replayed under " b { (report.totals.len()) " policies" } ": "
-                (grouped(sum("requests"))) " requests, $" (format!("{:.2}", sum("baseline_usd")))
+                (grouped(sum("requests"))) " requests, " (display::dollars(sum("baseline_usd"), 2))
                 " when everything is sent."
             }
             p.note { (HONEST_NOTE) }
@@ -98,20 +100,33 @@ fn chart_section(id: &str, title: &str, reading: &str, body: &Markup) -> Markup 
 }
 
 fn percent(value: f64) -> String {
-    format!("{:.0} %", value * 100.0 + 0.0)
+    format!("{} %", display::percent(value, 0))
 }
 
 /// Thousands apart.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
 fn grouped(value: f64) -> String {
-    let digits = format!("{value:.0}");
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
-            text.push(',');
+    display::grouped(value.round() as u64)
+}
+
+/// A chart with a caption.
+fn figure(title: &str, [width, height]: [f64; 2], chart: &Markup) -> Markup {
+    html! {
+        figure {
+            figcaption { (title) }
+            svg.chart viewBox=(format!("0 0 {width} {height}")) role="img" aria-label=(title) { (chart) }
         }
-        text.push(digit);
     }
-    text
+}
+
+/// The lines that values are read off at, from one edge of a chart to the other, each with its value at the left.
+fn value_lines(y: &Axis, ticks: &[f64], [left, right]: [f64; 2], write: fn(f64) -> String) -> Markup {
+    html! {
+        @for tick in ticks {
+            line.grid x1=(left) x2=(right) y1=(y.at(*tick)) y2=(y.at(*tick)) {}
+            text.tick x=(left - 6.0) y=(y.at(*tick) + 4.0) text-anchor="end" { (write(*tick)) }
+        }
+    }
 }
 
 /// Tokens as people say them.

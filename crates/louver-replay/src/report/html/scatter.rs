@@ -1,7 +1,7 @@
 //! Cost against recall, with the frontier.
 
 use super::axis::{Axis, path};
-use super::{chart_section, color, percent};
+use super::{chart_section, color, figure, percent, value_lines};
 use crate::report::{Report, Totals};
 use maud::{Markup, html};
 
@@ -40,22 +40,18 @@ fn chart(report: &Report, title: &str, recall: Recall) -> Markup {
     let x = Axis::new(0.0, highest_cost * 1.08, 46.0, WIDTH - 14.0);
     let margin = ((1.0 - lowest) * 0.15).max(0.01);
     let y = Axis::new((lowest - margin).max(0.0), 1.0 + margin * 0.4, HEIGHT - 44.0, 14.0);
-    html! {
-        figure {
-            figcaption { (title) }
-            svg.chart viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(title) {
-                (grid(&x, &y))
-                path.frontier d=(path(&frontier(&dots, &x, &y))) {}
-                @for dot in &dots {
-                    circle class=(format!("dot {}", color(dot.number))) cx=(x.at(dot.cost)) cy=(y.at(dot.recall)) r="6" {
-                        title { (report.totals[dot.number].policy) ": " (percent(dot.cost)) " of the cost, "
-                            (percent(dot.recall)) " recalled" }
-                    }
-                }
-                (labels(report, &dots, &x, &y))
+    let chart = html! {
+        (grid(&x, &y))
+        path.frontier d=(path(&frontier(&dots, &x, &y))) {}
+        @for dot in &dots {
+            circle class=(format!("dot {}", color(dot.number))) cx=(x.at(dot.cost)) cy=(y.at(dot.recall)) r="6" {
+                title { (report.totals[dot.number].policy) ": " (percent(dot.cost)) " of the cost, "
+                    (percent(dot.recall)) " recalled" }
             }
         }
-    }
+        (labels(report, &dots, &x, &y))
+    };
+    figure(title, [WIDTH, HEIGHT], &chart)
 }
 
 fn dots(totals: &[Totals], recall: Recall) -> Vec<Dot> {
@@ -66,11 +62,9 @@ fn dots(totals: &[Totals], recall: Recall) -> Vec<Dot> {
 }
 
 fn grid(x: &Axis, y: &Axis) -> Markup {
+    let recalls: Vec<f64> = y.ticks(5).into_iter().filter(|tick| *tick <= 1.0 + 1e-9).collect();
     html! {
-        @for tick in y.ticks(5).into_iter().filter(|tick| *tick <= 1.0 + 1e-9) {
-            line.grid x1=(x.start) x2=(x.end) y1=(y.at(tick)) y2=(y.at(tick)) {}
-            text.tick x=(x.start - 6.0) y=(y.at(tick) + 4.0) text-anchor="end" { (percent(tick)) }
-        }
+        (value_lines(y, &recalls, [x.start, x.end], percent))
         @for tick in x.ticks(6) {
             line.grid x1=(x.at(tick)) x2=(x.at(tick)) y1=(y.start) y2=(y.end) {}
             text.tick x=(x.at(tick)) y=(y.start + 17.0) text-anchor="middle" { (percent(tick)) }

@@ -1,7 +1,8 @@
 //! The numbers themselves, in tables that sort.
 
-use super::{chart_section, color};
+use super::{chart_section, color, grouped};
 use crate::report::{Group, Report, RunRow};
+use louver::display;
 use maud::{Markup, html};
 
 /// How many conversations are listed at most, the longest first.
@@ -15,96 +16,45 @@ struct Column<T> {
     write: fn(f64) -> String,
 }
 
+const fn column<T>(
+    title: &'static str,
+    meaning: &'static str,
+    value: fn(&T) -> Option<f64>,
+    write: fn(f64) -> String,
+) -> Column<T> {
+    Column { title, meaning, value, write }
+}
+
 const TOTALS: &[Column<Group>] = &[
-    Column {
-        title: "cost",
-        meaning: "all conversations, output included",
-        value: |g| Some(g.sum("cost_usd")),
-        write: dollars,
-    },
-    Column { title: "saving", meaning: "median per conversation", value: |g| g.median_of("saving"), write: percent },
-    Column {
-        title: "of the bill",
-        meaning: "1 - sum of input costs / sum of baselines",
-        value: |g| g.saving_of_bill,
-        write: percent,
-    },
-    Column {
-        title: "dearest",
-        meaning: "the conversation that came out worst",
-        value: |g| g.dearest_saving,
-        write: percent,
-    },
-    Column {
-        title: "regret",
-        meaning: "median, against the best plan in hindsight",
-        value: |g| g.median_of("regret"),
-        write: times,
-    },
-    Column {
-        title: "hit rate",
-        meaning: "median share of input read from the cache",
-        value: |g| g.median_of("hit_rate"),
-        write: percent,
-    },
-    Column {
-        title: "kept",
-        meaning: "median share of tokens sent",
-        value: |g| g.median_of("tokens_kept"),
-        write: percent,
-    },
-    Column { title: "mention", meaning: "median", value: |g| g.median_of("recall_window"), write: percent },
-    Column {
-        title: "p10",
-        meaning: "a tenth of the conversations is below",
-        value: |g| g.p10_of("recall_window"),
-        write: percent,
-    },
-    Column { title: "line", meaning: "median", value: |g| g.median_of("recall_line"), write: percent },
-    Column {
-        title: "p10",
-        meaning: "a tenth of the conversations is below",
-        value: |g| g.p10_of("recall_line"),
-        write: percent,
-    },
-    Column {
-        title: "search",
-        meaning: "mention, or among five hits of a search",
-        value: |g| g.p10_of("recall_retrievable"),
-        write: percent,
-    },
-    Column { title: "cuts", meaning: "all conversations", value: |g| Some(g.sum("cuts")), write: whole },
-    Column { title: "over", meaning: "requests over the window", value: |g| Some(g.sum("overflows")), write: whole },
-    Column {
-        title: "illegal",
-        meaning: "requests that break a rule the record does not",
-        value: |g| Some(g.sum("illegal")),
-        write: whole,
-    },
+    column("cost", "all conversations, output included", |g| Some(g.sum("cost_usd")), dollars),
+    column("saving", "median per conversation", |g| g.median_of("saving"), percent),
+    column("of the bill", "1 - sum of input costs / sum of baselines", |g| g.saving_of_bill, percent),
+    column("dearest", "the conversation that came out worst", |g| g.dearest_saving, percent),
+    column("regret", "median, against the best plan in hindsight", |g| g.median_of("regret"), times),
+    column("hit rate", "median share of input read from the cache", |g| g.median_of("hit_rate"), percent),
+    column("kept", "median share of tokens sent", |g| g.median_of("tokens_kept"), percent),
+    column("mention", "median", |g| g.median_of("recall_window"), percent),
+    column("p10", "a tenth of the conversations is below", |g| g.p10_of("recall_window"), percent),
+    column("line", "median", |g| g.median_of("recall_line"), percent),
+    column("p10", "a tenth of the conversations is below", |g| g.p10_of("recall_line"), percent),
+    column("search", "mention, or among five hits of a search", |g| g.p10_of("recall_retrievable"), percent),
+    column("cuts", "all conversations", |g| Some(g.sum("cuts")), grouped),
+    column("over", "requests over the window", |g| Some(g.sum("overflows")), grouped),
+    column("illegal", "requests that break a rule the record does not", |g| Some(g.sum("illegal")), grouped),
 ];
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
 const RUNS: &[Column<RunRow>] = &[
-    Column { title: "requests", meaning: "requests replayed", value: |row| Some(row.requests as f64), write: whole },
-    Column { title: "cost", meaning: "output included", value: |row| Some(row.cost_usd), write: dollars },
-    Column { title: "saving", meaning: "of the input", value: |row| row.saving, write: percent },
-    Column { title: "regret", meaning: "against the best plan in hindsight", value: |row| row.regret, write: times },
-    Column { title: "kept", meaning: "share of tokens sent", value: |row| row.tokens_kept, write: percent },
-    Column { title: "mention", meaning: "mention recall", value: |row| row.recall_window, write: percent },
-    Column { title: "line", meaning: "line recall", value: |row| row.recall_line, write: percent },
-    Column {
-        title: "search",
-        meaning: "mention, or among five hits",
-        value: |row| row.recall_retrievable,
-        write: percent,
-    },
-    Column { title: "cuts", meaning: "turns with a cut", value: |row| Some(row.cuts as f64), write: whole },
-    Column {
-        title: "over",
-        meaning: "requests over the window",
-        value: |row| Some(row.overflows as f64),
-        write: whole,
-    },
+    column("requests", "requests replayed", |row| Some(row.requests as f64), grouped),
+    column("cost", "output included", |row| Some(row.cost_usd), dollars),
+    column("saving", "of the input", |row| row.saving, percent),
+    column("regret", "against the best plan in hindsight", |row| row.regret, times),
+    column("kept", "share of tokens sent", |row| row.tokens_kept, percent),
+    column("mention", "mention recall", |row| row.recall_window, percent),
+    column("line", "line recall", |row| row.recall_line, percent),
+    column("search", "mention, or among five hits", |row| row.recall_retrievable, percent),
+    column("cuts", "turns with a cut", |row| Some(row.cuts as f64), grouped),
+    column("over", "requests over the window", |row| Some(row.overflows as f64), grouped),
 ];
 
 pub(super) fn section(report: &Report) -> Markup {
@@ -174,17 +124,13 @@ fn cells<T>(columns: &[Column<T>], row: &T) -> Markup {
 }
 
 fn percent(value: f64) -> String {
-    format!("{:.1}%", value * 100.0 + 0.0)
+    format!("{}%", display::percent(value, 1))
 }
 
 fn dollars(value: f64) -> String {
-    if value >= 1.0 { format!("${value:.2}") } else { format!("${value:.4}") }
+    display::dollars(value, if value >= 1.0 { 2 } else { 4 })
 }
 
 fn times(value: f64) -> String {
     format!("{value:.2}")
-}
-
-fn whole(value: f64) -> String {
-    super::grouped(value)
 }

@@ -19,7 +19,7 @@ use crate::tokens::Millitokens;
 /// let config = LadderConfig { keep_recent_tokens: 4_000, ..LadderConfig::careful() };
 /// assert_eq!((config.name(), config.ledger_tokens), ("ladder-careful", 6_000));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct LadderConfig {
     /// The row that it began as.
     pub row: LadderRow,
@@ -38,7 +38,8 @@ pub struct LadderConfig {
 }
 
 /// The rows of the table that are ladders.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LadderRow {
     /// Saves most.
     Lean,
@@ -102,7 +103,7 @@ impl LadderConfig {
 
 /// A view of fewer recent tails than these is left alone: what a cut saves of it is not worth what it loses, and no
 /// vocabulary is needed to tell that a short conversation is short.
-const SMALLEST_VIEW: u64 = 3;
+const SMALLEST_VIEW: u64 = 2;
 
 /// The figures that hold under a budget.
 #[derive(Clone, Copy, Debug)]

@@ -117,9 +117,10 @@ impl Fields {
     }
 }
 
-/// The part that a key other than `text` makes, if it makes one.
+/// The part that a key other than `text` makes, if it makes one. A value that is no object makes none.
 fn read_special<'a>(key: &str, cursor: &mut Cursor<'a>, nested: PassParts<'_, 'a>) -> Result<Option<Part>, JsonError> {
-    match key {
+    let part = match key {
+        _ if cursor.kind()? != Kind::Object => return cursor.skip().map(|_| None),
         "functionCall" | "function_call" => read_function(cursor, PartKind::ToolCall, nested),
         "functionResponse" | "function_response" => read_function(cursor, PartKind::ToolResult, nested),
         "inlineData" | "inline_data" | "fileData" | "file_data" => read_media(cursor),
@@ -129,19 +130,13 @@ fn read_special<'a>(key: &str, cursor: &mut Cursor<'a>, nested: PassParts<'_, 'a
         "codeExecutionResult" | "code_execution_result" | "toolResponse" | "tool_response" => {
             read_server(cursor, PartKind::ServerToolResult)
         }
-        _ => cursor.skip().map(|_| None),
-    }
+        _ => return cursor.skip().map(|_| None),
+    };
+    part.map(Some)
 }
 
-/// A `functionCall` or `functionResponse`. A value that is no object makes no part.
-fn read_function<'a>(
-    cursor: &mut Cursor<'a>,
-    kind: PartKind,
-    nested: PassParts<'_, 'a>,
-) -> Result<Option<Part>, JsonError> {
-    if cursor.kind()? != Kind::Object {
-        return cursor.skip().map(|_| None);
-    }
+/// A `functionCall` or `functionResponse`.
+fn read_function<'a>(cursor: &mut Cursor<'a>, kind: PartKind, nested: PassParts<'_, 'a>) -> Result<Part, JsonError> {
     let payload = if kind == PartKind::ToolCall { "args" } else { "response" };
     let mut part = Part::new(kind, Span::default());
     let (mut name, mut value) = (Value::default(), Value::default());
@@ -157,7 +152,7 @@ fn read_function<'a>(
     })?;
     part.is_error &= kind == PartKind::ToolResult;
     let chars = value.chars.saturating_add(name.string_chars());
-    Ok(Some(Part { text: value.span, name: name.inner(), chars, ..part }))
+    Ok(Part { text: value.span, name: name.inner(), chars, ..part })
 }
 
 /// The arguments or the response, and whether they hold the key of a failure.
@@ -175,10 +170,7 @@ fn read_payload(cursor: &mut Cursor<'_>) -> Result<(Value, bool), JsonError> {
 }
 
 /// An `inlineData` or `fileData`.
-fn read_media(cursor: &mut Cursor<'_>) -> Result<Option<Part>, JsonError> {
-    if cursor.kind()? != Kind::Object {
-        return cursor.skip().map(|_| None);
-    }
+fn read_media(cursor: &mut Cursor<'_>) -> Result<Part, JsonError> {
     let (mut text, mut mime) = (Span::default(), Span::default());
     cursor.object(|key, cursor| {
         match key {
@@ -189,7 +181,7 @@ fn read_media(cursor: &mut Cursor<'_>) -> Result<Option<Part>, JsonError> {
         Ok(())
     })?;
     let kind = media_kind(cursor.raw(mime));
-    Ok(Some(Part { text, name: mime, ..Part::new(PartKind::Media(kind), Span::default()) }))
+    Ok(Part { text, name: mime, ..Part::new(PartKind::Media(kind), Span::default()) })
 }
 
 fn media_kind(mime: &str) -> MediaKind {
@@ -201,10 +193,7 @@ fn media_kind(mime: &str) -> MediaKind {
 }
 
 /// A call or result of a tool that Google runs.
-fn read_server(cursor: &mut Cursor<'_>, kind: PartKind) -> Result<Option<Part>, JsonError> {
-    if cursor.kind()? != Kind::Object {
-        return cursor.skip().map(|_| None);
-    }
+fn read_server(cursor: &mut Cursor<'_>, kind: PartKind) -> Result<Part, JsonError> {
     let (start, before) = (cursor.offset(), cursor.compact_chars());
     let mut id = Value::default();
     cursor.object(|key, cursor| {
@@ -215,5 +204,5 @@ fn read_server(cursor: &mut Cursor<'_>, kind: PartKind) -> Result<Option<Part>, 
         Ok(())
     })?;
     let value = Value::passed(cursor.span_from(start), cursor.compact_chars() - before);
-    Ok(Some(Part { id: id.inner(), ..value.part(kind, Span::default()) }))
+    Ok(Part { id: id.inner(), ..value.part(kind, Span::default()) })
 }

@@ -158,27 +158,26 @@ impl Callee {
     }
 }
 
-fn read_reasoning(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), JsonError> {
+/// Passes a member that is one part, if it is anything.
+fn read_some(
+    cursor: &mut Cursor<'_>,
+    parts: &mut Vec<Part>,
+    part: fn(Value, &Cursor<'_>) -> Part,
+) -> Result<(), JsonError> {
     let value = Value::read(cursor)?;
-    if value.is_some() {
-        parts.push(value.part(PartKind::Thinking, value.span));
-    }
+    parts.extend(value.is_some().then(|| part(value, cursor)));
     Ok(())
 }
 
+fn read_reasoning(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), JsonError> {
+    read_some(cursor, parts, |value, _| value.part(PartKind::Thinking, value.span))
+}
+
 fn read_refusal(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), JsonError> {
-    let value = Value::read(cursor)?;
-    if value.is_some() {
-        parts.push(value.text_part(cursor, value.span));
-    }
-    Ok(())
+    read_some(cursor, parts, |value, cursor| value.text_part(cursor, value.span))
 }
 
 /// Sound that the model made earlier, named by an id.
 fn read_audio(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), JsonError> {
-    let value = Value::read(cursor)?;
-    if value.is_some() {
-        parts.push(Part::new(PartKind::Reference, value.span));
-    }
-    Ok(())
+    read_some(cursor, parts, |value, _| Part::new(PartKind::Reference, value.span))
 }
