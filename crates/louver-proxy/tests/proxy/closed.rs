@@ -167,7 +167,7 @@ async fn a_token_in_the_address_becomes_a_strict_cookie() {
     assert_eq!(answer.header("set-cookie"), Some("louver_token=token-a; HttpOnly; SameSite=Strict; Path=/louver"));
     assert_eq!(get("/louver/", "cookie: a=b; louver_token=token-a\r\n").await.status(), 200);
     assert_eq!(get("/louver/?token=token-b", "").await.status(), 401);
-    let post = format!("POST /louver/api/x?token=token-a HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n");
+    let post = "POST /louver/api/x?token=token-a HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n".to_owned();
     assert_eq!(raw(proxy.address, post).await.status(), 401);
 }
 
