@@ -9,6 +9,5 @@ mod faults;
 mod logs;
 mod rescue;
 mod stopping;
-mod tls;
 mod transparency;
 mod world;

@@ -5,7 +5,7 @@ mod client;
 mod relay;
 mod upstream;
 
-pub(crate) use brain::{Ended, TestBrain, Ticket};
+pub(crate) use brain::{TestBrain, Ticket};
 pub(crate) use client::{Answer, Client, ask};
 pub(crate) use relay::Relay;
 pub(crate) use upstream::{RawRequest, Step, Upstream, json_answer, sse_answer};
