@@ -9,7 +9,7 @@ seconds=${1:-60}
 shift || true
 targets=("$@")
 if [ ${#targets[@]} -eq 0 ]; then
-    targets=(json anthropic openai_chat openai_responses gemini)
+    targets=(json anthropic openai_chat openai_responses gemini records)
 fi
 
 if ! cargo fuzz --version >/dev/null 2>&1; then

@@ -5,8 +5,8 @@ use louver::json::{Cursor, JsonError, Kind, Problem, text};
 use louver::legality::{RepairError, check, repair};
 use louver::policy::{MessagesConfig, TABLE};
 use louver::trim::{TrimError, Trimmed, trim};
-use louver::window::WindowConfig;
-use louver::wire::{Body, Format, Message};
+use louver::window::{Record, Window, WindowConfig};
+use louver::wire::{Body, Format, Message, Role};
 use serde_json::value::RawValue;
 use std::collections::BTreeSet;
 
@@ -150,4 +150,49 @@ fn keeps_bytes(body: &Body, again: &Body, policy: &str, trimmed: &Trimmed) {
             trimmed.json
         );
     }
+}
+
+/// Whatever lines somebody says are records of a window: no panic. Where they open, the window can be gone on with, and
+/// what it records opens again as what it is.
+pub fn records(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let records: Vec<Record> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let header = records.iter().find_map(|record| match record {
+        Record::Louver { format, .. } => Some(*format),
+        _ => None,
+    });
+    let format = header.unwrap_or(Format::OpenAiChat);
+    for row in TABLE {
+        let budget = Budget::new(150, Some(5)).ok();
+        let config = WindowConfig { budget, ..WindowConfig::new(format, row.kind()) };
+        if let Ok(window) = Window::open(config, records.clone()) {
+            goes_on(window, row.name);
+        }
+    }
+}
+
+fn goes_on(mut window: Window, policy: &str) {
+    reopens(&window, policy);
+    let job = window.open_job().map(|job| job.id);
+    let _ = window.fit();
+    if let Some(job) = job {
+        window.answer(job, Ok(louver::condense::Summary { text: "Well.".to_owned(), ..Default::default() }));
+    }
+    for role in [Role::User, Role::Assistant, Role::User] {
+        window.push(Message::synthetic(window.format(), role, "And then?").expect("every format can say something"));
+        let _ = window.fit();
+    }
+    reopens(&window, policy);
+}
+
+fn reopens(window: &Window, policy: &str) {
+    let sent = |window: &Window| window.view().iter().map(|sent| sent.message.raw().to_owned()).collect::<Vec<_>>();
+    assert_eq!(window.view().len(), sent(window).len(), "{policy}: the view has another length than it says");
+    let lines = window.records_since(0).map(|record| serde_json::to_string(&record).expect("a record can be written"));
+    let records = lines.map(|line| serde_json::from_str(&line).expect("a record can be read"));
+    let again = Window::open(window.config().clone(), records).expect("what was opened opens again");
+    assert_eq!(sent(&again), sent(window), "{policy}: another view");
+    assert_eq!(again.metrics(), window.metrics(), "{policy}: other figures");
 }

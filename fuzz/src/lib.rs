@@ -3,4 +3,4 @@
 
 mod harness;
 
-pub use harness::{body, json};
+pub use harness::{body, json, records};

@@ -64,6 +64,12 @@ const TOKENS: &[&str] = &[
     "\"system\"",
     "\"content\"",
     "\"type\"",
+    "18446744073709551615",
+    "\"evicted\":[{\"start\":1,\"end\":9}],",
+    "{\"message\":\"{\\\"role\\\":\\\"user\\\",\\\"content\\\":\\\"Hi\\\"}\"}\n",
+    "{\"event\":\"cache_expired\"}\n",
+    "{\"event\":{\"total_reported\":{\"total_tokens\":18446744073709551615}}}\n",
+    "{\"event\":{\"limited\":{\"context_window\":90,\"reserve\":1}}}\n",
 ];
 
 fn mutation() -> impl Strategy<Value = Mutation> {
@@ -111,21 +117,19 @@ fn swap(text: &mut Vec<u8>, one: prop::sample::Index, other: prop::sample::Index
     text.splice(target.clone(), word);
 }
 
-fn check(format: Option<Format>, number: prop::sample::Index, mutations: &[Mutation]) {
-    let seeds = seeds(&format.map_or("json".to_owned(), target));
+fn mutated(target: &str, number: prop::sample::Index, mutations: &[Mutation]) -> Vec<u8> {
+    let seeds = seeds(target);
     let mut text = seeds[number.index(seeds.len())].clone();
     for mutation in mutations {
         mutate(&mut text, mutation);
     }
-    match format {
-        Some(format) => harness::body(format, &text),
-        None => harness::json(&text),
-    }
+    text
 }
 
 #[test]
 fn the_seeds_hold() {
     seeds("json").iter().for_each(|seed| harness::json(seed));
+    seeds("records").iter().for_each(|seed| harness::records(seed));
     for format in Format::ALL {
         for seed in seeds(&target(format)) {
             assert!(louver::wire::Body::parse_bytes(&seed, Some(format)).is_ok());
@@ -139,7 +143,7 @@ proptest! {
 
     #[test]
     fn any_bytes_agree_with_serde(number in any::<prop::sample::Index>(), mutations in prop::collection::vec(mutation(), 0..5)) {
-        check(None, number, &mutations);
+        harness::json(&mutated("json", number, &mutations));
     }
 
     #[test]
@@ -148,6 +152,11 @@ proptest! {
         number in any::<prop::sample::Index>(),
         mutations in prop::collection::vec(mutation(), 0..4),
     ) {
-        check(Some(format), number, &mutations);
+        harness::body(format, &mutated(&target(format), number, &mutations));
+    }
+
+    #[test]
+    fn any_records_hold(number in any::<prop::sample::Index>(), mutations in prop::collection::vec(mutation(), 0..4)) {
+        harness::records(&mutated("records", number, &mutations));
     }
 }

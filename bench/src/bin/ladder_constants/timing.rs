@@ -38,7 +38,7 @@ impl Rule {
         Ok(Self {
             leeway: source::number("LEEWAY_THOUSANDTHS: Money = ")? / 1_000.0,
             patience: source::number("PATIENCE_HUNDREDTHS: Money = ")? / 100.0,
-            smallest_view: source::number("SMALLEST_VIEW: u64 = ")?,
+            smallest_view: source::number("SMALLEST_VIEW_TENTHS: u64 = ")? / 10.0,
             sizeable: 1.0 / source::number("self.saved.thousandths().saturating_mul(")?,
             expected_ledger: 1.0 / 3.0,
         })

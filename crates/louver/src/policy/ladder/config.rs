@@ -96,14 +96,14 @@ impl LadderConfig {
             keep_recent_tokens,
             most_of_tail_tokens: keep_recent_tokens - keep_recent_tokens / 16,
             ledger_tokens: self.ledger_tokens.min(allowed / 8),
-            smallest_view_tokens: keep_recent_tokens * SMALLEST_VIEW,
+            smallest_view_tokens: keep_recent_tokens * SMALLEST_VIEW_TENTHS / 10,
         }
     }
 }
 
-/// A view of fewer recent tails than these is left alone: what a cut saves of it is not worth what it loses, and no
-/// vocabulary is needed to tell that a short conversation is short.
-const SMALLEST_VIEW: u64 = 2;
+/// A view of fewer recent tails than these, in tenths, is left alone: what a cut saves of it is not worth what it loses,
+/// and no vocabulary is needed to tell that a short conversation is short.
+const SMALLEST_VIEW_TENTHS: u64 = 28;
 
 /// The figures that hold under a budget.
 #[derive(Clone, Copy, Debug)]
