@@ -166,7 +166,7 @@ pub fn records(bytes: &[u8]) {
     let format = header.unwrap_or(Format::OpenAiChat);
     for row in TABLE {
         let budget = Budget::new(150, Some(5)).ok();
-        let config = WindowConfig { budget, ..WindowConfig::new(format, row.kind()) };
+        let config = WindowConfig::new(format, row.kind()).with_budget(budget);
         if let Ok(window) = Window::open(config, records.clone()) {
             goes_on(window, row.name);
         }
@@ -178,7 +178,7 @@ fn goes_on(mut window: Window, policy: &str) {
     let job = window.open_job().map(|job| job.id);
     let _ = window.fit();
     if let Some(job) = job {
-        window.answer(job, Ok(louver::condense::Summary { text: "Well.".to_owned(), ..Default::default() }));
+        window.answer(job, Ok(louver::condense::Summary::new("Well.")));
     }
     for role in [Role::User, Role::Assistant, Role::User] {
         window.push(Message::synthetic(window.format(), role, "And then?").expect("every format can say something"));

@@ -121,7 +121,8 @@ fn a_record_of_a_real_conversation_gives_the_same_view_and_holds_no_text() {
     let (mut cuts, mut bytes) = (0, 0);
     for (name, body) in corpus::bodies(&folder) {
         let (format, messages) = (body.format(), body.messages());
-        for (policy, size) in [("ladder", 24_000), ("ladder-careful", 60_000), ("ladder-lean", 9_000), ("clear-tools", 120_000)]
+        for (policy, size) in
+            [("ladder", 24_000), ("ladder-careful", 60_000), ("ladder-lean", 9_000), ("clear-tools", 120_000)]
         {
             let config = config(format, policy, size);
             let mut last = None;

@@ -151,7 +151,11 @@ impl<'a> View<'a> {
             let ours = &ours[..ours.partition_point(|synthetic| synthetic.before <= index)];
             written += ours.len();
             ours.iter()
-                .map(|ours| Sent { origin: Origin::Synthetic(ours.kind), message: &ours.message, sources: &ours.sources })
+                .map(|ours| Sent {
+                    origin: Origin::Synthetic(ours.kind),
+                    message: &ours.message,
+                    sources: &ours.sources,
+                })
                 .chain(entries.get(index).map(|entry| sent(index, entry)))
         })
     }

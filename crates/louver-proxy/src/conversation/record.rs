@@ -128,7 +128,13 @@ impl ViewRecord {
     /// # Errors
     ///
     /// A record of a later version, or one that does not belong to this history.
-    pub fn decision(&self, earlier: Option<&Self>, format: Format, log: &[&Message], chain: &Chain) -> Result<Decision, ApplyError> {
+    pub fn decision(
+        &self,
+        earlier: Option<&Self>,
+        format: Format,
+        log: &[&Message],
+        chain: &Chain,
+    ) -> Result<Decision, ApplyError> {
         if self.version > VERSION {
             return Err(ApplyError::Version(self.version));
         }
@@ -136,7 +142,8 @@ impl ViewRecord {
             return Err(ApplyError::NoSuchPlace);
         }
         let applied = Applied { record: self, format, log, chain, history: history_of(log, chain) };
-        let known = earlier.map(|earlier| Applied { record: earlier, format, log, chain, history: History::new(Vec::new()) });
+        let known =
+            earlier.map(|earlier| Applied { record: earlier, format, log, chain, history: History::new(Vec::new()) });
         let known: Vec<Range<usize>> = known.map(|known| known.gone()).unwrap_or_default();
         let mut decision = Decision::default();
         decision.trigger = self.trigger;
@@ -277,7 +284,8 @@ impl<'w> Recorder<'w> {
         let (mut edited, mut thinking): (Vec<EditedPart>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
         let mut is_run = false;
         for sent in self.window.view().iter() {
-            let Some((index, original)) = sent.origin.index().and_then(|at| Some((at, self.window.original(at)?))) else {
+            let Some((index, original)) = sent.origin.index().and_then(|at| Some((at, self.window.original(at)?)))
+            else {
                 continue;
             };
             let number = self.chain.count_before(index);
@@ -319,8 +327,15 @@ impl<'w> Recorder<'w> {
     }
 
     /// A part that changed: itself, or texts inside it.
-    fn edited_group(&self, message: usize, (original, part): (&Message, usize), (edited, new): (&Message, usize)) -> Vec<EditedPart> {
-        let nested = |message: &Message, part: usize| counted_parts(message).skip(part + 1).take_while(|part| part.nested).count();
+    fn edited_group(
+        &self,
+        message: usize,
+        (original, part): (&Message, usize),
+        (edited, new): (&Message, usize),
+    ) -> Vec<EditedPart> {
+        let nested = |message: &Message, part: usize| {
+            counted_parts(message).skip(part + 1).take_while(|part| part.nested).count()
+        };
         let inside = nested(original, part);
         let parts = match inside > 0 && inside == nested(edited, new) {
             true => 1..inside + 1,
@@ -406,7 +421,7 @@ impl Applied<'_> {
             let edits = self.edits(index, message)?;
             if !edits.is_empty() {
                 let message = edit_message(self.format, message, &edits).map_err(|_| ApplyError::NoSuchPlace)?;
-                edited.push(EditedMessage { index, raw: message.raw().to_owned() });
+                edited.push(EditedMessage::new(index, message.raw()));
             }
         }
         Ok(edited)

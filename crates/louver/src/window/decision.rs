@@ -47,6 +47,14 @@ pub struct EditedMessage {
     pub raw: String,
 }
 
+impl EditedMessage {
+    /// A message in the form that it is sent in.
+    #[must_use]
+    pub fn new(index: usize, raw: &str) -> Self {
+        Self { index, raw: raw.to_owned() }
+    }
+}
+
 /// A message of our own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
