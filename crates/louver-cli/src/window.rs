@@ -57,7 +57,7 @@ impl<'a> WindowChoice<'a> {
     }
 
     /// The same, but the policy for known windows decides in any case.
-    pub(crate) fn as_if_known(self) -> Self {
+    pub(crate) fn taken_as_known(self) -> Self {
         Self { policy: Some(self.policy.unwrap_or_else(|| PolicyKind::default_for(true))), ..self }
     }
 

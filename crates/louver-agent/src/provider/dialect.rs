@@ -27,6 +27,9 @@ impl From<louver::json::JsonError> for Unreadable {
     }
 }
 
+/// Writes a request's body.
+pub(crate) type WriteBody = fn(&Request<'_>) -> String;
+
 /// One API: where requests go and how they and their answers are written. Pure.
 #[derive(Debug)]
 pub(crate) struct Dialect {
@@ -34,12 +37,12 @@ pub(crate) struct Dialect {
     /// Where requests go, behind the base URL.
     pub(crate) path: &'static str,
     /// Where requests go to be counted, and how they are written for that, if the API does it.
-    pub(crate) counting: Option<(&'static str, fn(&Request<'_>) -> String)>,
+    pub(crate) counting: Option<(&'static str, WriteBody)>,
     /// The header that carries the key, and what stands before the key in it.
     pub(crate) key_header: (&'static str, &'static str),
     /// Headers that every request has.
     pub(crate) headers: &'static [(&'static str, &'static str)],
-    pub(crate) body: fn(&Request<'_>) -> String,
+    pub(crate) body: WriteBody,
     /// Reads an answer in one piece.
     pub(crate) whole: fn(&str) -> Result<Answer, Unreadable>,
     /// Gathers an answer from events.

@@ -51,7 +51,7 @@ fn new_conversation(
 ) -> Result<Conversation, ExecutionError> {
     let system = options.system_prompt.as_deref();
     let config = options.window.config(provider.format(), &options.model, options.max_tokens, system, tools);
-    let conversation = config.and_then(|config| Ok(Conversation::new(config)?));
+    let conversation = config.and_then(Conversation::new);
     conversation.map_err(|error| ExecutionError::new(Category::Api, error.to_string()))
 }
 

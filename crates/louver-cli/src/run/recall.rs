@@ -29,7 +29,7 @@ pub(super) fn run(
     match wanted {
         Wanted::Address(address) => fetch(job, address, &body, shell),
         // Addresses are what the ladder writes; where it cannot decide, all is searched, and no other policy is asked.
-        Wanted::Query(query) => search(job, query, &choice.as_if_known().resolve(&body)?, &body, shell),
+        Wanted::Query(query) => search(job, query, &choice.taken_as_known().resolve(&body)?, &body, shell),
     }
 }
 

@@ -55,9 +55,8 @@ fn counter(tokenizer: Tokenizer, image: ImageFormula) -> Arc<dyn Counter> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "catalog", feature = "exact-counts"))]
 mod tests {
-    #![cfg(all(feature = "catalog", feature = "exact-counts"))]
 
     use super::*;
     use crate::catalog::Catalog;

@@ -41,9 +41,8 @@ impl Counter for AtMost {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "exact-counts"))]
 mod tests {
-    #![cfg(feature = "exact-counts")]
 
     use super::*;
     use crate::tokens::{Bpe, Chars4, Encoding, Estimate, ImageFormula};

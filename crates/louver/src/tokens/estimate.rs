@@ -151,9 +151,8 @@ impl Counter for Estimate {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "exact-counts"))]
 mod tests {
-    #![cfg(feature = "exact-counts")]
 
     use super::*;
 

@@ -211,8 +211,11 @@ pub(crate) fn pins_stay(seen: &Observed, config: &WindowConfig) {
 /// Rules that a history breaks, each with the message of the log that does, if it comes from there.
 pub(crate) type Broken = BTreeSet<(String, Option<usize>)>;
 
+/// What a reading of the rules finds in a history.
+pub(crate) type Reading = fn(&WindowConfig, &[(Option<usize>, &Message)]) -> Broken;
+
 /// Another reading of the rules, which judges every view beside the engine's own once it is set.
-pub(crate) static SECOND_READING: OnceLock<fn(&WindowConfig, &[(Option<usize>, &Message)]) -> Broken> = OnceLock::new();
+pub(crate) static SECOND_READING: OnceLock<Reading> = OnceLock::new();
 
 fn violations(config: &WindowConfig, messages: &[(Option<usize>, &Message)]) -> Broken {
     let thinking = if config.thinking == ThinkingBinding::OpenTurn { Thinking::Enabled } else { Thinking::Unset };
