@@ -27,7 +27,8 @@ const REQUEST: &str = "number, at_ms, upstream, model, outcome, is_repeat, statu
 #[async_trait]
 impl Account for SqliteStore {
     fn record_request(&self, conversation: &ConversationInfo, request: RequestEntry) -> Queued {
-        self.writes.push(Behind::Request(Box::new((conversation.clone(), request))))
+        let conversation = conversation.clone();
+        self.writes.push(Behind::write(1 << 10, move |connection| insert(connection, &conversation, &request)))
     }
 
     async fn conversations(&self, whose: Whose, page: PageRequest) -> Result<Page<ConversationAccount>, Error> {
@@ -82,7 +83,7 @@ pub(super) fn conversation_number(
 }
 
 /// Takes a request into the account.
-pub(super) fn insert(connection: &Connection, info: &ConversationInfo, request: &RequestEntry) -> Result<(), Error> {
+fn insert(connection: &Connection, info: &ConversationInfo, request: &RequestEntry) -> Result<(), Error> {
     let conversation = conversation_number(connection, info, request.at)?;
     let sql = "INSERT INTO requests (conversation, at_ms, upstream, model, outcome, is_repeat, status, input, cache_read,
             cache_write_5m, cache_write_1h, output, reasoning, cost_nano, baseline_nano, sent, held, observed_sent,

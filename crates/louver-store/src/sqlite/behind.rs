@@ -1,8 +1,6 @@
 //! What is written without anybody waiting for it.
 
-use super::{account, content};
-use crate::account::{ConversationInfo, Queued, RequestEntry};
-use crate::content::NewContent;
+use crate::account::Queued;
 use crate::error::Error;
 use rusqlite::Connection;
 use std::collections::VecDeque;
@@ -14,17 +12,23 @@ const TOGETHER_BYTES: usize = 256 << 10;
 
 /// One entry.
 pub(super) enum Behind {
-    Request(Box<(ConversationInfo, RequestEntry)>),
-    Content(Box<NewContent>),
+    /// Something to write, as often as it takes, and about how many bytes it has.
+    Write { write: Write, bytes: usize },
     /// Somebody waits for everything before it.
     Flush(oneshot::Sender<Result<(), Error>>),
 }
 
+/// Writes an entry.
+type Write = Box<dyn Fn(&Connection) -> Result<(), Error> + Send>;
+
 impl Behind {
+    pub(super) fn write(bytes: usize, write: impl Fn(&Connection) -> Result<(), Error> + Send + 'static) -> Self {
+        Self::Write { write: Box::new(write), bytes }
+    }
+
     pub(super) fn apply(&self, connection: &Connection) -> Result<(), Error> {
         match self {
-            Self::Request(entry) => account::insert(connection, &entry.0, &entry.1),
-            Self::Content(content) => content::put(connection, content).map(drop),
+            Self::Write { write, .. } => write(connection),
             Self::Flush(_) => Ok(()),
         }
     }
@@ -42,8 +46,7 @@ impl Behind {
 
     fn bytes(&self) -> usize {
         match self {
-            Self::Request(_) => 1 << 10,
-            Self::Content(content) => content.messages.iter().map(|message| message.raw.len() + 100).sum(),
+            Self::Write { bytes, .. } => *bytes,
             Self::Flush(_) => 0,
         }
     }

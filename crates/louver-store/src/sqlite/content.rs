@@ -38,7 +38,9 @@ impl Content for SqliteStore {
     fn put_content_behind(&self, content: NewContent) -> Queued {
         let mut queued = Queued::Waiting;
         for chunk in chunks(content) {
-            if self.writes.push(Behind::Content(Box::new(chunk))) == Queued::Lost {
+            let bytes = chunk.messages.iter().map(|message| message.raw.len() + 100).sum();
+            let write = move |connection: &Connection| put(connection, &chunk).map(drop);
+            if self.writes.push(Behind::write(bytes, write)) == Queued::Lost {
                 queued = Queued::Lost;
             }
         }
@@ -95,7 +97,7 @@ fn chunks(content: NewContent) -> Vec<NewContent> {
 }
 
 /// Keeps messages that are not there yet, and says how many.
-pub(super) fn put(connection: &Connection, content: &NewContent) -> Result<usize, Error> {
+fn put(connection: &Connection, content: &NewContent) -> Result<usize, Error> {
     let info = &content.conversation;
     let reader = reader_number(connection, info.reader.as_str())?;
     let thread = thread_number(connection, conversation_number(connection, info, content.at)?, reader)?;
