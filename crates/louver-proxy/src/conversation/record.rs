@@ -41,6 +41,9 @@ pub struct ViewRecord {
     /// Messages whose thinking is not sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thinking_gone: Vec<Range<usize>>,
+    /// Messages that are sent, but for thinking alone that stood right before them as messages of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without_thinking_before: Vec<usize>,
     /// How many messages of the history it speaks of: any history that has these can take it over.
     pub touches: usize,
     /// What the view is known by.
@@ -225,6 +228,7 @@ impl<'w> Recorder<'w> {
             ours,
             head_end: self.window.head_end().min(self.window.len()),
             thinking_gone,
+            without_thinking_before: self.without_thinking_before(&kept),
             touches: 0,
             view: Chain::of(self.window.format(), self.window.view().iter().map(|sent| sent.message)).end(),
             facts: serde_json::Value::Null,
@@ -232,6 +236,18 @@ impl<'w> Recorder<'w> {
         record.head_end = self.chain.count_before(record.head_end);
         record.touches = record.last_place();
         record
+    }
+
+    /// Messages that are kept although messages of thinking alone before them are not.
+    fn without_thinking_before(&self, kept: &[usize]) -> Vec<usize> {
+        let is_kept = |index: usize| kept.binary_search(&index).is_ok();
+        let counted = self.chain.counted();
+        let is_bare = |index: &usize| counted.binary_search(index).is_err() && !is_kept(*index);
+        let numbers = (0..self.window.len()).filter(is_bare).map(|index| self.chain.count_before(index));
+        let mut numbers: Vec<usize> =
+            numbers.filter(|number| counted.get(*number).is_none_or(|at| is_kept(*at))).collect();
+        numbers.dedup();
+        numbers
     }
 
     /// Our own messages, each with what it stands before.
@@ -399,8 +415,12 @@ impl Applied<'_> {
     fn gone(&self) -> Vec<Range<usize>> {
         let counted = self.chain.counted();
         let end = |number: usize| counted.get(number).map_or(self.log.len(), |index| index + 1);
-        let numbers = self.record.gone.iter().cloned().flatten();
-        joined(numbers.flat_map(|number| self.place(number)..end(number)))
+        let whole = self.record.gone.iter().cloned().flatten().map(|number| self.place(number)..end(number));
+        let start = |number: usize| counted.get(number).copied().unwrap_or(self.log.len());
+        let bare = self.record.without_thinking_before.iter().map(|number| self.place(*number)..start(*number));
+        let mut all: Vec<usize> = whole.chain(bare).flatten().collect();
+        all.sort_unstable();
+        joined(all)
     }
 
     fn ours(&self) -> Result<Vec<SyntheticMessage>, ApplyError> {

@@ -62,8 +62,7 @@ pub(super) fn lines(message: &Message, mut each: impl FnMut(Line<'_>)) {
         if !part.nested {
             is_result = matches!(part.kind, PartKind::ToolResult | PartKind::ServerToolResult);
         }
-        // Thinking is not what a history is known by: clients and providers take it out, and nothing may quote it then.
-        if part.chars == 0 || matches!(part.kind, PartKind::Media(_) | PartKind::Thinking) {
+        if part.chars == 0 || matches!(part.kind, PartKind::Media(_)) {
             continue;
         }
         let speaker = match message.shape().role {
