@@ -13,7 +13,6 @@ mod closing;
 mod coding;
 mod config;
 mod connector;
-pub mod conversation;
 mod ending;
 mod examine;
 mod exchange;
