@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use louver::policy::{Row, TABLE};
 use louver::tokens::CounterChoice;
 use louver_replay::CachePrices;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -21,6 +22,7 @@ Examples:
   louver trim chat.json --max-messages 30           leave the oldest messages out
   louver replay ~/.claude/projects --html page.html  what would each policy have cost and forgotten?
   louver recall 'retry limit' chat.json             what did the window leave out about it?
+  louver wrap claude                                run Claude Code behind Louver
   louver demo                                       watch the window at work, no key needed
   louver trim < chat.json --policy tokens --model claude-sonnet-5-5 > smaller.json
 
@@ -51,6 +53,10 @@ pub(crate) enum Command {
     Recall(Recall),
     Replay(Replay),
     Run(Run),
+    Proxy(Proxy),
+    Wrap(Wrap),
+    #[command(subcommand)]
+    Archive(Archive),
     Sandbox(Sandbox),
     Demo(Demo),
     Completions(Completions),
@@ -244,6 +250,154 @@ Examples:
   louver demo
   louver demo --quiet    only the boxes")]
 pub(crate) struct Demo {}
+
+/// Stand between clients and their providers and keep every conversation inside the window
+///
+/// Point a client's base URL at it. Requests that need nothing pass byte for byte; others go out with what was left out
+/// replaced by a ledger, and the same view is sent until the next cut. The first line of stdout is the address. Requests
+/// are logged on stderr as JSON.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  louver proxy
+  ANTHROPIC_BASE_URL=http://127.0.0.1:8787 claude
+  louver proxy --upstream openai=http://127.0.0.1:11434 --context-window 32000
+  louver proxy --mode observe       decide and account, change nothing
+  louver proxy --check              is everything there that it needs?")]
+pub(crate) struct Proxy {
+    /// Where to listen; port 0 takes a free one. Other addresses than this machine's own need --token-env
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<String>,
+
+    /// Where requests go: anthropic, openai, chatgpt and gemini are known; any other name is reached under /up/NAME
+    #[arg(long, value_name = "NAME=URL")]
+    pub(crate) upstream: Vec<String>,
+
+    /// Which new cuts are made: keep (those that pay), rescue (those without which a request is refused), observe, off
+    #[arg(long, value_name = "MODE")]
+    pub(crate) mode: Option<String>,
+
+    /// What decides about cuts; ladder-careful if nothing is said
+    #[arg(long, value_name = "NAME")]
+    pub(crate) policy: Option<String>,
+
+    /// The context window, in tokens, instead of each model's
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
+    pub(crate) context_window: Option<u64>,
+
+    /// What is kept beside decisions: off, decisions (requests and money), full (messages, too)
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) archive: Option<String>,
+
+    /// The file that decisions are kept in
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) store: Option<PathBuf>,
+
+    /// The environment variable that holds the access token, for the API and for clients elsewhere
+    #[arg(long, value_name = "VAR")]
+    pub(crate) token_env: Option<String>,
+
+    /// Read settings from a configuration file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Try configuration, store and upstreams, say what is wrong, and stop
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+/// Run claude, codex or gemini behind a proxy of its own
+///
+/// Starts a proxy on a free port, runs the client with the variables it needs, and says at the end what was saved and left
+/// out. Nothing in the client's configuration is changed; it exits with the client's code.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  louver wrap claude
+  louver wrap codex -- exec \"fix the tests\"
+  louver wrap gemini --upstream http://127.0.0.1:8080 -- -p \"what is this?\"")]
+pub(crate) struct Wrap {
+    /// Which client
+    #[arg(value_name = "CLIENT")]
+    pub(crate) client: WrappedClient,
+
+    /// Where its requests go, instead of its provider's own address
+    #[arg(long, value_name = "URL")]
+    pub(crate) upstream: Option<String>,
+
+    /// The file that decisions and messages are kept in
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) store: Option<PathBuf>,
+
+    /// Which new cuts are made: keep, rescue, observe, off
+    #[arg(long, value_name = "MODE")]
+    pub(crate) mode: Option<String>,
+
+    /// The context window, in tokens, instead of each model's
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
+    pub(crate) context_window: Option<u64>,
+
+    /// What the client is started with
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) arguments: Vec<OsString>,
+}
+
+/// A client that can be wrapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WrappedClient {
+    /// Claude Code
+    Claude,
+    /// Codex
+    Codex,
+    /// Gemini CLI
+    Gemini,
+}
+
+/// List, show, export and delete what the proxy keeps
+#[derive(Debug, Subcommand)]
+pub(crate) enum Archive {
+    /// All conversations, the latest first
+    List(ArchiveList),
+    /// One conversation: its requests, cuts and money
+    Show(ArchiveOne),
+    /// The messages of a conversation as a JSON list
+    Export(ArchiveOne),
+    /// Remove a conversation's messages and requests; its decisions, which hold no text, stay
+    Delete(ArchiveOne),
+    /// Make the file as small as it can be, and remove decisions older than 400 days
+    Vacuum(ArchiveStore),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ArchiveList {
+    #[command(flatten)]
+    pub(crate) store: ArchiveStore,
+
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ArchiveOne {
+    /// The conversation, as `louver archive list` and the header x-louver-conversation name it
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+
+    #[command(flatten)]
+    pub(crate) store: ArchiveStore,
+
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ArchiveStore {
+    /// The file, instead of the one in the user's data folder
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) store: Option<PathBuf>,
+}
 
 /// Serve a strict stand-in for the providers' APIs on this machine
 ///

@@ -32,6 +32,7 @@ pub(crate) fn config_path(arguments: &Arguments) -> Option<&Path> {
         Command::Inspect(inspect) => inspect.window.config.as_deref(),
         Command::Recall(recall) => recall.window.config.as_deref(),
         Command::Run(run) => run.config.as_deref(),
+        Command::Proxy(proxy) => proxy.config.as_deref(),
         _ => None,
     }
 }

@@ -170,3 +170,24 @@ impl AsyncWrite for Watched {
         Pin::new(&mut self.io).poll_shutdown(context)
     }
 }
+
+/// Connects to an upstream, its TLS included, and asks nothing: whether it can be reached.
+///
+/// # Errors
+///
+/// Why not, in words.
+pub async fn reach(
+    url: &crate::config::UpstreamUrl,
+    extra_roots: &[CertificateDer<'static>],
+    limit: Duration,
+) -> Result<(), Unreachable> {
+    let said = |error: &dyn std::fmt::Display| Unreachable(error.to_string());
+    let mut connector = Connector::new(limit, extra_roots).map_err(|error| said(&error))?;
+    let uri = url.to_string().parse::<http::Uri>().map_err(|error| said(&error))?;
+    tower_service::Service::call(&mut connector, uri).await.map(drop).map_err(|error| said(&error))
+}
+
+/// Why an upstream cannot be reached.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot be reached ({0}): is its address right, and is it running?")]
+pub struct Unreachable(String);

@@ -13,10 +13,12 @@ mod closing;
 mod coding;
 mod config;
 mod connector;
+mod conversation;
 mod ending;
 mod examine;
 mod exchange;
 mod headers;
+mod keeper;
 mod limits;
 mod model_request;
 mod outcome;
@@ -37,8 +39,10 @@ pub use brain::{
     Tokens,
 };
 pub use config::{BadUrl, ProxyConfig, Upstream, UpstreamUrl};
-pub use connector::TlsError;
+pub use connector::{TlsError, Unreachable, reach};
+pub use conversation::{AppliedView, ApplyError, Chain, Item, ViewRecord};
 pub use ending::{AnswerUsage, Answered, End, ErrorSaid, Said};
+pub use keeper::{Archive, Keeper, KeeperSettings, Ticket, UnknownArchive};
 pub use limits::Limits;
 pub use model_request::{Mode, ModelRequest, Purpose, Reader, UnknownMode, UpstreamName};
 pub use outcome::Outcome;

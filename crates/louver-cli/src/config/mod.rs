@@ -4,21 +4,24 @@
 //! |---|---|
 //! | `tree.rs` | what does the file say, and on which line? |
 //! | `walk.rs` | does it say it in the right words? |
-//! | `walk_ladder.rs`, `walk_tools.rs` | the same for the blocks `ladder` and `tools` |
+//! | `walk_ladder.rs`, `walk_proxy.rs`, `walk_tools.rs` | the same for the blocks `ladder`, `proxy` and `tools` |
 //! | `problem.rs` | what is wrong, where? |
 //! | `schema.rs` | how does an editor know? |
 
 mod ladder;
 mod problem;
+mod proxy;
 mod schema;
 mod tools;
 mod tree;
 mod walk;
 mod walk_ladder;
+mod walk_proxy;
 mod walk_tools;
 
 pub use ladder::Ladder;
 pub use problem::{Problem, Problems};
+pub use proxy::{Proxy, ProxyUpstream};
 pub use schema::schema;
 pub use tools::{McpServer, Tools};
 
@@ -50,6 +53,8 @@ pub struct Config {
     pub ladder: Ladder,
     /// What the model may use besides the built-in tools.
     pub tools: Tools,
+    /// The proxy.
+    pub proxy: Proxy,
     /// The profile in use: its threshold in `context.profile_thresholds` counts.
     pub profile: Option<String>,
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 /// Every key of the top level.
-const TOP: &[&str] = &["policy", "provider", "execution", "context", "ladder", "tools", "profile"];
+const TOP: &[&str] = &["policy", "provider", "execution", "context", "ladder", "tools", "proxy", "profile"];
 /// Every key of a provider.
 const PROVIDER: &[&str] = &["type", "wire", "model", "base_url", "api_key_env"];
 /// Every key of `execution`.
@@ -80,6 +80,7 @@ impl Walk {
             context: self.context(&top),
             ladder: self.ladder(&top),
             tools: self.tools(&top),
+            proxy: self.proxy(&top),
             profile: self.text(&top, "profile"),
         }
     }
@@ -264,7 +265,7 @@ impl Walk {
     }
 
     /// The position of a text among the allowed ones.
-    fn choice(&mut self, block: &Block<'_>, key: &str, names: &[&str]) -> Option<usize> {
+    pub(super) fn choice(&mut self, block: &Block<'_>, key: &str, names: &[&str]) -> Option<usize> {
         let text = self.text(block, key)?;
         let at = names.iter().position(|name| *name == text);
         if at.is_none() {

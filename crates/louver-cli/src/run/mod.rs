@@ -1,5 +1,6 @@
 //! Step three: do it. A file per command.
 
+mod archive;
 mod check;
 mod config;
 mod demo;
@@ -10,6 +11,7 @@ mod live_line;
 mod mcp_servers;
 mod models;
 mod money;
+mod proxy;
 mod recall;
 mod repair;
 mod replay;
@@ -18,6 +20,7 @@ mod summary_box;
 mod task;
 mod trim;
 mod watched;
+mod wrap;
 
 use crate::args::{self, Arguments, Color, Command};
 use crate::config::{Config, Problems};
@@ -44,6 +47,8 @@ pub enum Exit {
     Refused,
     /// A provider failed.
     ProviderFailed,
+    /// What a wrapped client ended with.
+    Client(u8),
 }
 
 impl Exit {
@@ -55,6 +60,7 @@ impl Exit {
             Self::Finding => 1,
             Self::Refused => 2,
             Self::ProviderFailed => 3,
+            Self::Client(code) => code,
         }
     }
 }
@@ -130,6 +136,9 @@ impl Shell<'_> {
             Command::Recall(args) => recall::run(args, &settings::wanted(&args.wanted)?, window(&args.window), self),
             Command::Replay(args) => replay::run(args, &settings::replay(args)?, self),
             Command::Run(args) => task::run(&settings::run(args, config), self),
+            Command::Proxy(args) => proxy::run(args, config.as_ref(), self),
+            Command::Wrap(args) => wrap::run(args, self),
+            Command::Archive(args) => archive::run(args, self),
             Command::Sandbox(args) => sandbox::run(args, self),
             Command::Demo(_) => demo::run(self),
             Command::Completions(args) => self.completions(args.shell),

@@ -282,15 +282,20 @@ impl Window {
     /// Lives through a decision that was recorded: nothing is decided again.
     pub(super) fn relive(&mut self, decision: &Decision) -> Result<(), RecordError> {
         decision.check(self.config.format, self.entries.len())?;
-        self.memory = self.remembered(Occasion::Request, decision);
-        self.apply(decision);
+        self.take_over(decision);
         if let Some(JobRecord { id, covers }) = &decision.job {
             let entries = &self.entries;
             let window = self.budget.map(|budget| budget.allowed_tokens());
             self.condenser.reopen(*id, covers.clone(), window, |index| &*entries[index].message);
         }
-        self.note_request();
         Ok(())
+    }
+
+    /// Makes a decision about a request true that was made elsewhere.
+    pub(super) fn take_over(&mut self, decision: &Decision) {
+        self.memory = self.remembered(Occasion::Request, decision);
+        self.apply(decision);
+        self.note_request();
     }
 
     /// The same for one that came with a message.

@@ -20,6 +20,7 @@ use crate::budget::Budget;
 use crate::catalog::{ModelWarning, ThinkingBinding};
 use crate::condense::{CondenseJob, Condenser, Outcome, Summary};
 use crate::count::{Scale, count_message};
+use crate::economy::Economy;
 use crate::edit::{Edit, edit_message, thinking_edits};
 use crate::landmarks::Landmarks;
 use crate::plan::{Bound, CondenseError, Memory, Overflow, Pins, Plan, Trigger, Warning};
@@ -324,6 +325,37 @@ impl Window {
         self.is_cold = false;
         self.sent = Some(self.total());
         self.fitted = Some((self.revision, None));
+    }
+
+    /// A request went out with the view as it stands, and nothing was decided about it: what the policy remembers goes on
+    /// from there. For whoever keeps decisions elsewhere and knows that none was made here.
+    ///
+    /// ```
+    /// use louver::{Format, Window};
+    ///
+    /// let mut window = Window::for_model(Format::OpenAiChat, "gpt-4").build()?;
+    /// window.push_raw(&format!(r#"{{"role":"user","content":"{}"}}"#, "many words ".repeat(9_000)))?;
+    /// window.keep();
+    /// assert!(window.is_over(), "nobody cut it");
+    /// # Ok::<(), louver::Error>(())
+    /// ```
+    pub fn keep(&mut self) {
+        self.take_over(&Decision::default());
+        self.record(Event::Fitted(None));
+    }
+
+    /// Decides with other figures from here on: another context window, other prices, another system prompt. Decisions
+    /// made before stand.
+    pub fn refigure(&mut self, budget: Option<Budget>, economy: Economy, overhead: Millitokens) {
+        let own = &mut self.config;
+        if (own.budget, &own.economy, own.overhead) == (budget, &economy, overhead) {
+            return;
+        }
+        (own.budget, own.economy, own.overhead) = (budget, economy, overhead);
+        self.revision += 1;
+        self.budget = budget;
+        self.overhead = self.scale.of_frame(overhead);
+        self.note_config();
     }
 
     /// How the last fit went, if nothing has happened since.

@@ -173,6 +173,18 @@ impl Body {
         texts
     }
 
+    /// The system prompt that stands outside the history, as it is written.
+    #[must_use]
+    pub fn system_raw(&self) -> Option<&str> {
+        self.around.system.clone().map(|span| &self.text[span])
+    }
+
+    /// The tool definitions, as they are written.
+    #[must_use]
+    pub fn tools_raw(&self) -> Option<&str> {
+        self.around.tools.clone().map(|span| &self.text[span])
+    }
+
     /// The tool definitions as compact JSON.
     #[must_use]
     pub fn tools_json(&self) -> Option<Cow<'_, str>> {

@@ -62,7 +62,8 @@ pub(super) fn lines(message: &Message, mut each: impl FnMut(Line<'_>)) {
         if !part.nested {
             is_result = matches!(part.kind, PartKind::ToolResult | PartKind::ServerToolResult);
         }
-        if part.chars == 0 || matches!(part.kind, PartKind::Media(_)) {
+        // Clients leave thinking out as they please, and a ledger has to say the same whether they do or not.
+        if part.chars == 0 || matches!(part.kind, PartKind::Media(_) | PartKind::Thinking) {
             continue;
         }
         let speaker = match message.shape().role {

@@ -1,0 +1,224 @@
+//! `louver proxy`: stands between clients and providers.
+
+use super::{Exit, Shell};
+use crate::args::Proxy as Job;
+use crate::config::{self, Config};
+use anyhow::{Context, bail};
+use louver_proxy::{
+    AccessToken, Archive, Keeper, KeeperSettings, Mode, Proxy, ProxyConfig, Upstream, UpstreamName, UpstreamUrl,
+};
+use louver_store::{Maintenance, Retention, SqliteStore, UnixMillis};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How often what is too old leaves the store.
+const RETENTION_PAUSE: Duration = Duration::from_secs(6 * 3600);
+
+/// How long an upstream may take to be reached by `--check`.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Everything that a proxy is made of.
+pub(super) struct Setup {
+    pub(super) config: ProxyConfig,
+    pub(super) keeper: KeeperSettings,
+    pub(super) store: PathBuf,
+    /// The token that was made because none was named.
+    pub(super) made_token: Option<String>,
+}
+
+pub(super) fn run(job: &Job, file: Option<&Config>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    let setup = setup(job, file)?;
+    let runtime = super::task::runtime()?;
+    if job.check {
+        return runtime.block_on(check(&setup, shell));
+    }
+    log_to_stderr();
+    runtime.block_on(async {
+        let store = open(&setup.store)?;
+        let keeper = Keeper::new(Arc::clone(&store) as Arc<dyn louver_store::Store>, setup.keeper);
+        let proxy = Proxy::bind(setup.config, keeper).await?;
+        let url = format!("http://{}", proxy.local_addr());
+        shell.printer.text(&format!("{url}\n"))?;
+        if let Some(token) = &setup.made_token {
+            shell.printer.note(&format!("Conversations: {url}/louver/api/conversations?token={token}"));
+        }
+        shell.printer.note("Ctrl-C stops.");
+        let retaining = tokio::spawn(retain(Arc::clone(&store)));
+        proxy.serve(stopped()).await;
+        retaining.abort();
+        store.close().await?;
+        Ok(Exit::Done)
+    })
+}
+
+/// What the arguments and the configuration come to.
+fn setup(job: &Job, file: Option<&Config>) -> anyhow::Result<Setup> {
+    let block = file.map(|file| file.proxy.clone()).unwrap_or_default();
+    let mut config = ProxyConfig::default();
+    if let Some(listen) = job.listen.as_ref().or(block.listen.as_ref()) {
+        config.listen = listen.parse().with_context(|| {
+            format!("--listen `{listen}` is no address: expected one with a port, as 127.0.0.1:8787")
+        })?;
+    }
+    if let Some(mode) = job.mode.as_ref().or(block.mode.as_ref()) {
+        config.mode = mode.parse()?;
+    }
+    add_upstreams(&mut config, &block, &job.upstream)?;
+    let mut keeper = keeper_settings();
+    if let Some(policy) = &job.policy {
+        keeper.policy = policy.parse()?;
+    } else if let Some(policy) = file.and_then(|file| file.policy.as_ref()) {
+        keeper.policy = policy.parse()?;
+    }
+    if let Some(file) = file {
+        file.apply(&mut keeper.policy);
+    }
+    keeper.context_window = job.context_window.or(block.context_window);
+    if let Some(archive) = job.archive.as_ref().or(block.archive.as_ref()) {
+        keeper.archive = archive.parse::<Archive>()?;
+    }
+    let made_token = add_tokens(&mut config, &block, job.token_env.as_deref())?;
+    let store = job.store.clone().or(block.store.map(PathBuf::from)).map_or_else(default_store, Ok)?;
+    Ok(Setup { config, keeper, store, made_token })
+}
+
+/// The settings that follow from who runs it.
+pub(super) fn keeper_settings() -> KeeperSettings {
+    let user = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
+    KeeperSettings { user: user.unwrap_or_else(|| "local".to_owned()).into(), ..KeeperSettings::default() }
+}
+
+fn add_upstreams(config: &mut ProxyConfig, block: &config::Proxy, typed: &[String]) -> anyhow::Result<()> {
+    for (name, upstream) in &block.upstreams {
+        let known = config.upstreams.get(&UpstreamName::new(name)).map(|known| known.url.clone());
+        let url = match &upstream.url {
+            Some(url) => UpstreamUrl::parse(url).with_context(|| format!("proxy.upstreams.{name}.url"))?,
+            None => {
+                known.with_context(|| format!("proxy.upstreams.{name}.url is missing: where do its requests go?"))?
+            }
+        };
+        let mode = upstream.mode.as_deref().map(str::parse::<Mode>).transpose()?;
+        config.upstreams.insert(UpstreamName::new(name), Upstream { url, mode });
+    }
+    for upstream in typed {
+        let Some((name, url)) = upstream.split_once('=') else {
+            bail!("--upstream `{upstream}`: expected NAME=URL, as anthropic=https://api.anthropic.com");
+        };
+        let url = UpstreamUrl::parse(url).with_context(|| format!("--upstream {name}"))?;
+        let mode = config.upstreams.get(&UpstreamName::new(name)).and_then(|known| known.mode);
+        config.upstreams.insert(UpstreamName::new(name), Upstream { url, mode });
+    }
+    Ok(())
+}
+
+/// Adds the access tokens; makes one for the API where none is named, and returns it.
+fn add_tokens(config: &mut ProxyConfig, block: &config::Proxy, typed: Option<&str>) -> anyhow::Result<Option<String>> {
+    let typed = typed.map(|variable| ("token", variable));
+    for (name, variable) in
+        block.access_tokens.iter().map(|(name, variable)| (name.as_str(), variable.as_str())).chain(typed)
+    {
+        let secret = std::env::var(variable).ok().filter(|secret| !secret.trim().is_empty());
+        let secret =
+            secret.with_context(|| format!("the environment variable {variable} holds no access token: set it"))?;
+        config.access_tokens.push(AccessToken::new(name, &secret));
+    }
+    if !config.access_tokens.is_empty() || !config.listen.ip().is_loopback() {
+        return Ok(None);
+    }
+    let token = random_token()?;
+    config.access_tokens.push(AccessToken::new("page", &token));
+    Ok(Some(token))
+}
+
+/// A token that nobody can guess.
+pub(super) fn random_token() -> anyhow::Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).context("the operating system gives no random numbers")?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Where decisions are kept if nothing is said: in the user's data folder.
+pub(super) fn default_store() -> anyhow::Result<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let data = folder("XDG_DATA_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/share")));
+    let data =
+        data.or_else(|| folder("LOCALAPPDATA")).context("there is no home folder: name the store with --store")?;
+    Ok(data.join("louver").join("louver.db"))
+}
+
+pub(super) fn open(path: &Path) -> anyhow::Result<Arc<SqliteStore>> {
+    Ok(Arc::new(SqliteStore::open(path)?))
+}
+
+/// Requests and troubles as JSON, a line each.
+fn log_to_stderr() {
+    // A second one in the same process logs where the first does.
+    let _ = tracing_subscriber::fmt()
+        .json()
+        .with_writer(std::io::stderr)
+        .with_max_level(tracing_subscriber::filter::LevelFilter::INFO)
+        .try_init();
+}
+
+/// Done when somebody asks it to stop.
+async fn stopped() {
+    let interrupted = async { drop(tokio::signal::ctrl_c().await) };
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let terminated = async {
+            match signal(SignalKind::terminate()) {
+                Ok(mut terminated) => drop(terminated.recv().await),
+                Err(_) => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = interrupted => {}
+            () = terminated => {}
+        }
+    }
+    #[cfg(not(unix))]
+    interrupted.await;
+}
+
+/// Lets what is too old leave the store, now and then.
+async fn retain(store: Arc<SqliteStore>) {
+    loop {
+        if let Err(error) = store.retain(Retention::default_at(now())).await {
+            tracing::warn!(%error, "what is too old could not be removed");
+        }
+        tokio::time::sleep(RETENTION_PAUSE).await;
+    }
+}
+
+pub(super) fn now() -> UnixMillis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    UnixMillis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Says of everything that a proxy needs whether it is there.
+async fn check(setup: &Setup, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    let mut is_good = true;
+    let mut say = |what: String, problem: Option<String>| {
+        is_good &= problem.is_none();
+        shell.printer.text(&format!("{what}: {}\n", problem.as_deref().unwrap_or("ok")))
+    };
+    let store = match SqliteStore::open(&setup.store) {
+        Ok(store) => {
+            let sound = store.check().await.err().map(|error| error.to_string());
+            store.close().await?;
+            sound
+        }
+        Err(error) => Some(error.to_string()),
+    };
+    say(format!("store {}", setup.store.display()), store)?;
+    let listen = setup.config.listen;
+    let free = tokio::net::TcpListener::bind(listen).await.err();
+    say(format!("listen {listen}"), free.map(|error| format!("{error}; another port: --listen 127.0.0.1:0")))?;
+    for (name, upstream) in &setup.config.upstreams {
+        let reached = louver_proxy::reach(&upstream.url, &setup.config.extra_roots, CHECK_TIMEOUT).await;
+        say(format!("upstream {name} {}", upstream.url), reached.err().map(|error| error.to_string()))?;
+    }
+    Ok(if is_good { Exit::Done } else { Exit::Finding })
+}

@@ -1,0 +1,437 @@
+//! What goes out: the last recorded view, or a new one.
+
+use super::asked::Asked;
+use super::figures::{Figures, Frame};
+use super::live::{Current, Live};
+use super::records::{attempts_at, choose};
+use super::ticket::{Open, Ticket};
+use super::trouble::unavailable;
+use super::{Archive, Keeper, now};
+use crate::brain::{Conversation, Decided, Decision, OwnRefusal, Tokens};
+use crate::conversation::{ApplyError, Item, ViewRecord};
+use crate::model_request::{Mode, ModelRequest, Purpose};
+use crate::outcome::Outcome;
+use bytes::Bytes;
+use louver::window::{Event, Window};
+use louver_store::{
+    ChainHash, ChainQuery, ConversationInfo, DecisionKey, LimitScope, NewContent, NewMessage, Observed, Sequence,
+    StoredDecision,
+};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+/// A history of fewer bytes than this was never cut, whatever the mode.
+const NEVER_CUT_BYTES: usize = 60_000;
+
+/// Which new cuts may be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum May {
+    /// None but what earlier cuts bring about.
+    Nothing,
+    /// Those without which the request would be refused.
+    Forced,
+    /// Those that pay.
+    Everything,
+}
+
+/// What the engine makes of a request.
+struct Thought {
+    tokens: Tokens,
+    /// The view after a new cut.
+    cut: Option<ViewRecord>,
+    observed: Option<u64>,
+}
+
+/// A request while it is decided about.
+pub(super) struct Deciding {
+    pub(super) asked: Asked,
+    pub(super) live: OwnedMutexGuard<Live>,
+    pub(super) figures: Figures,
+    pub(super) scope: LimitScope,
+    pub(super) key: DecisionKey,
+    frame: Frame,
+    may: May,
+    is_observed: bool,
+}
+
+impl Keeper {
+    /// What goes out.
+    ///
+    /// # Errors
+    ///
+    /// What the client is told where nothing can be sent.
+    pub(super) async fn decide_about(&self, request: &ModelRequest) -> Result<Decision<Ticket>, OwnRefusal> {
+        let Some(mut deciding) = self.begin(request).await? else {
+            return Ok(Decision::Send(Decided::passing(Ticket::default())));
+        };
+        let thought = deciding.think();
+        let mut outcome = if deciding.live.current.is_some() { Outcome::Kept } else { Outcome::Passed };
+        let mut cut_reason = None;
+        if let Some(record) = thought.cut {
+            cut_reason = Some(reason(&record));
+            outcome = Outcome::Cut;
+            let key = deciding.key.clone();
+            self.keep_record(&mut deciding, record, key).await?;
+        }
+        let own = deciding.own_record();
+        let is_repeat = own.as_ref().is_some_and(|stored| stored.is_shown);
+        if own.is_some() && outcome == Outcome::Kept {
+            let is_rescue = deciding.live.current.as_ref().is_some_and(|current| current.record.is_rescue);
+            outcome = if is_rescue { Outcome::Rescued } else { Outcome::Cut };
+        }
+        let key = own.map(|stored| stored.decision.key.clone());
+        let mut open = self.open(&deciding, thought.tokens, key);
+        (open.is_repeat, open.cut_reason) = (is_repeat, cut_reason);
+        open.observed = thought.observed.map(|sent| Observed { sent, cost: None });
+        open.cache_break = deciding.cache_break(outcome);
+        let decided = deciding.decided(outcome, open);
+        self.end(deciding, request.purpose);
+        Ok(Decision::Send(decided))
+    }
+
+    /// Reads a request, finds its conversation and the record that applies to it.
+    pub(super) async fn begin(&self, request: &ModelRequest) -> Result<Option<Deciding>, OwnRefusal> {
+        let Some(mut asked) = Asked::read(request, &self.settings.user) else { return Ok(None) };
+        let live = self.lives.meet(&mut asked).await;
+        let scope = self.scope(request, &asked);
+        let facts = self.facts(&scope).await;
+        let (figures, frame) = Figures::of(&asked, &self.settings, facts, live.frame.as_ref());
+        let key = DecisionKey {
+            chain: asked.history.chain.end(),
+            upstream: asked.upstream.clone(),
+            model: asked.model.clone(),
+            attempt: 0,
+        };
+        let may = may(asked.purpose, request.mode);
+        let is_observed = request.mode == Mode::Observe && asked.purpose == Purpose::Generate;
+        let mut deciding = Deciding { asked, live, figures, scope, key, frame, may, is_observed };
+        if let Err(refusal) = self.read_records(&mut deciding).await {
+            let is_small = deciding.asked.body.text().len() < NEVER_CUT_BYTES;
+            return if is_small { Ok(None) } else { Err(refusal) };
+        }
+        match deciding.apply_record() {
+            Ok(None) => {}
+            Ok(Some(record)) => self.take_over(&mut deciding, record).await?,
+            Err(ApplyError::Unreadable) => {
+                return Err(unavailable("a decision about this conversation was made by another version of Louver"));
+            }
+            Err(error) => tracing::error!(%error, "a recorded view cannot be built; the history goes out as it came"),
+        }
+        Ok(Some(deciding))
+    }
+
+    /// Asks the store for what was decided on this chain, as far as that is not known.
+    async fn read_records(&self, deciding: &mut Deciding) -> Result<(), OwnRefusal> {
+        let version = self.insist(|| self.store.decisions_version()).await?;
+        let live = &mut *deciding.live;
+        let ends = live.history.chain.ends();
+        let is_current = live.asked.version == Some(version);
+        if is_current && live.asked.hashes == ends.len() {
+            return Ok(());
+        }
+        let known = live.asked.hashes.min(ends.len());
+        let query = |hashes: &[ChainHash], after: Sequence| ChainQuery {
+            upstream: deciding.asked.upstream.clone(),
+            hashes: hashes.to_vec(),
+            after,
+        };
+        let mut queries = vec![query(&ends[known..], Sequence::default())];
+        if !is_current && known > 0 {
+            queries.push(query(&ends[..known], Sequence::default()));
+            live.records.clear();
+        }
+        for query in queries.into_iter().filter(|query| !query.hashes.is_empty()) {
+            let found = self.insist(|| self.store.decisions_on(query.clone())).await?;
+            let is_new = |stored: &StoredDecision| live.records.iter().all(|known| known.sequence != stored.sequence);
+            let found: Vec<_> = found.into_iter().filter(is_new).collect();
+            live.records.extend(found);
+        }
+        live.asked.hashes = ends.len();
+        live.asked.version = Some(version);
+        Ok(())
+    }
+
+    /// A view that was decided before the client changed something behind it: it is recorded here, too.
+    async fn take_over(&self, deciding: &mut Deciding, record: ViewRecord) -> Result<(), OwnRefusal> {
+        if deciding.asked.purpose == Purpose::CountTokens {
+            return Ok(());
+        }
+        let key = deciding.key.clone();
+        self.keep_record(deciding, record, key).await
+    }
+
+    /// Records a view, durably, and shows the one that counts.
+    pub(super) async fn keep_record(
+        &self,
+        deciding: &mut Deciding,
+        record: ViewRecord,
+        key: DecisionKey,
+    ) -> Result<(), OwnRefusal> {
+        let Some(decision) = self.decision(deciding, &record, key) else {
+            return Err(unavailable("a decision cannot be written"));
+        };
+        self.archive_before_cut(deciding).await?;
+        let inserted = self.insist(|| self.store.insert_decision(decision.clone())).await?;
+        deciding.adopt(inserted.into_winner()).map_err(|_| unavailable("another decision cannot be applied"))
+    }
+
+    /// A record as the store takes it.
+    pub(super) fn decision(
+        &self,
+        deciding: &Deciding,
+        record: &ViewRecord,
+        key: DecisionKey,
+    ) -> Option<louver_store::Decision> {
+        Some(louver_store::Decision {
+            key,
+            touches: deciding.live.history.chain.at(record.touches)?,
+            conversation: deciding.live.id.clone(),
+            at: now(),
+            record: record.to_bytes().ok()?.into(),
+        })
+    }
+
+    /// What a cut hides has to be there before.
+    pub(super) async fn archive_before_cut(&self, deciding: &mut Deciding) -> Result<(), OwnRefusal> {
+        if self.settings.archive == Archive::Full
+            && let Some(content) = deciding.new_content()
+        {
+            self.insist(|| self.store.put_content(content.clone())).await?;
+            deciding.live.archived = deciding.live.history.messages.len();
+        }
+        Ok(())
+    }
+
+    pub(super) fn open(&self, deciding: &Deciding, tokens: Tokens, key: Option<DecisionKey>) -> Open {
+        Open {
+            at: now(),
+            conversation: deciding.info(),
+            key,
+            scope: deciding.scope.clone(),
+            figures: deciding.figures.clone(),
+            tokens,
+            observed: None,
+            cut_reason: None,
+            cache_break: None,
+            is_repeat: false,
+            is_counted: deciding.asked.purpose != Purpose::CountTokens,
+            live: Arc::clone(OwnedMutexGuard::mutex(&deciding.live)) as Arc<Mutex<Live>>,
+        }
+    }
+
+    /// Lets go of a conversation: what was seen stays in memory.
+    fn end(&self, mut deciding: Deciding, purpose: Purpose) {
+        if purpose != Purpose::CountTokens {
+            deciding.live.frame = Some(deciding.frame.clone());
+            deciding.live.last_request = Some(Instant::now());
+            if self.settings.archive == Archive::Full
+                && let Some(content) = deciding.new_content()
+            {
+                let len = deciding.live.history.messages.len();
+                if self.store.put_content_behind(content) == louver_store::Queued::Waiting {
+                    deciding.live.archived = len;
+                }
+            }
+        }
+        self.lives.weigh(&deciding.live, self.settings.max_conversations, self.settings.max_conversation_bytes);
+    }
+}
+
+fn may(purpose: Purpose, mode: Mode) -> May {
+    match (purpose, mode) {
+        (Purpose::CountTokens, _) | (_, Mode::Off | Mode::Observe) => May::Nothing,
+        (Purpose::Summarise, _) | (_, Mode::Rescue) => May::Forced,
+        (Purpose::Generate, Mode::Keep) => May::Everything,
+    }
+}
+
+/// Why a cut was made, in a word.
+fn reason(record: &ViewRecord) -> String {
+    let trigger = record.trigger.and_then(|trigger| serde_json::to_value(trigger).ok());
+    trigger
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_else(|| "follows from an earlier cut".to_owned())
+}
+
+impl Deciding {
+    /// Applies the record that counts. A record whose own key is not on this chain is returned, to be recorded anew.
+    fn apply_record(&mut self) -> Result<Option<ViewRecord>, ApplyError> {
+        let live = &mut *self.live;
+        let Some(chosen) = choose(&live.records, &live.history.chain, &self.asked.model) else {
+            live.current = None;
+            return Ok(None);
+        };
+        let sequence = chosen.stored.sequence;
+        if live.current.as_ref().is_none_or(|current| current.sequence != sequence) {
+            live.current = None;
+            let record = ViewRecord::parse(&chosen.stored.decision.record)?;
+            let format = self.asked.body.format();
+            let view = record.apply(format, &live.history.messages, &live.history.chain)?;
+            live.current = Some(Current { sequence, record: Arc::new(record), view });
+        }
+        let is_everything = live.current.as_ref().is_some_and(|current| current.record.is_everything());
+        let taken_over = live.current.as_ref().map(|current| ViewRecord::clone(&current.record));
+        if is_everything {
+            live.current = None;
+        }
+        Ok(taken_over.filter(|_| !chosen.is_on_chain))
+    }
+
+    /// Takes a recorded decision for the one that counts.
+    pub(super) fn adopt(&mut self, stored: StoredDecision) -> Result<(), ApplyError> {
+        let live = &mut *self.live;
+        let record = ViewRecord::parse(&stored.decision.record)?;
+        let view = record.apply(self.asked.body.format(), &live.history.messages, &live.history.chain)?;
+        live.current = Some(Current { sequence: stored.sequence, record: Arc::new(record), view });
+        live.records.push(stored);
+        // What was asked of the store is no longer all there is.
+        live.asked.version = None;
+        Ok(())
+    }
+
+    /// The record at this request's own key that applies.
+    pub(super) fn own_record(&self) -> Option<StoredDecision> {
+        let sequence = self.live.current.as_ref()?.sequence;
+        attempts_at(&self.live.records, &self.key).find(|stored| stored.sequence == sequence).cloned()
+    }
+
+    /// What the engine makes of it. A panic there is nothing but no new cut.
+    fn think(&mut self) -> Thought {
+        let thought = catch_unwind(AssertUnwindSafe(|| self.try_to_think()));
+        let nothing = Thought { tokens: Tokens { sent: 0, held: 0 }, cut: None, observed: None };
+        match thought {
+            Ok(Ok(thought)) => thought,
+            Ok(Err(error)) => {
+                tracing::error!(%error, "a history cannot be decided about; it goes out as it was recorded");
+                nothing
+            }
+            Err(_) => {
+                tracing::error!("deciding panicked; the history goes out as it was recorded");
+                nothing
+            }
+        }
+    }
+
+    fn try_to_think(&mut self) -> Result<Thought, louver::Error> {
+        let mut window = self.live.window(&self.figures, &self.asked.model)?;
+        let held = self.scaled(window.log_tokens());
+        let has_arrivals = window.events().iter().any(|(_, event)| matches!(event, Event::Arrived(_)));
+        let observed = self.is_observed.then(|| fitted(&window)).flatten().map(|window| self.scaled(window.tokens()));
+        let may_fit = match self.may {
+            May::Nothing => false,
+            May::Forced => window.is_over(),
+            May::Everything => true,
+        };
+        let is_repeated = self.own_record().is_some_and(|stored| stored.is_shown);
+        let is_cut = may_fit && !is_repeated && self.fit(&mut window);
+        let makes_record = self.asked.purpose != Purpose::CountTokens && (is_cut || has_arrivals);
+        let cut = makes_record.then(|| self.record(&window));
+        Ok(Thought { tokens: Tokens { sent: self.scaled(window.tokens()), held }, cut, observed })
+    }
+
+    /// Whether fitting changed the view. One that cannot be is left to the provider, who may count otherwise.
+    fn fit(&self, window: &mut Window) -> bool {
+        match window.fit() {
+            Ok(fit) => fit.is_cut(),
+            Err(overflow) => {
+                tracing::warn!(conversation = %self.live.id, %overflow, "a history cannot be made to fit");
+                false
+            }
+        }
+    }
+
+    /// The view of a window as a record, with what it was decided by.
+    pub(super) fn record(&self, window: &Window) -> ViewRecord {
+        let mut record = ViewRecord::of(window, &self.live.history.chain);
+        record.facts = serde_json::json!({
+            "model": self.asked.model,
+            "limit": self.figures.limit,
+            "reserve": self.figures.reserve,
+            "factor": self.figures.factor.millionths(),
+        });
+        record
+    }
+
+    /// Our tokens as the provider's.
+    pub(super) fn scaled(&self, tokens: u64) -> u64 {
+        louver::tokens::Millitokens::from_tokens(tokens).scaled(self.figures.factor).ceil_tokens()
+    }
+
+    /// What is sent and said.
+    pub(super) fn decided(&self, outcome: Outcome, open: Open) -> Decided<Ticket> {
+        let tokens = Some(open.tokens).filter(|tokens| tokens.held > 0);
+        let is_near = |limit: u64| open.tokens.sent > limit / 2;
+        Decided {
+            body: self.body(),
+            outcome,
+            conversation: Some(Conversation {
+                id: self.live.id.as_str().into(),
+                parent: self.live.parent.as_ref().map(|parent| parent.as_str().into()),
+            }),
+            tokens,
+            holds_leading_events: self.figures.limit.is_none_or(is_near),
+            ticket: Ticket(Some(Box::new(open))),
+        }
+    }
+
+    /// The request with the view in the place of the history; nothing where it goes out as it came.
+    fn body(&self) -> Option<Bytes> {
+        let current = self.live.current.as_ref()?;
+        let messages = &self.asked.history.messages;
+        let items = current.view.items(messages.len()).map(|item| match item {
+            Item::Kept(index) => (Some(index), messages[index].raw()),
+            Item::Edited(index, message) => (Some(index), message.raw()),
+            Item::Ours(message) => (None, message.raw()),
+        });
+        Some(Bytes::from(self.asked.body.render(items)))
+    }
+
+    pub(super) fn info(&self) -> ConversationInfo {
+        ConversationInfo {
+            id: self.live.id.clone(),
+            parent: self.live.parent.clone(),
+            reader: self.asked.reader.clone(),
+            format: self.asked.body.format(),
+            model: self.asked.model.clone(),
+        }
+    }
+
+    /// Why the provider cannot have this request's beginning in its cache, where there is a reason.
+    fn cache_break(&self, outcome: Outcome) -> Option<String> {
+        let changed = self.live.frame.as_ref().and_then(|before| self.frame.change_since(before));
+        if let Some(changed) = changed {
+            return Some(changed.to_owned());
+        }
+        if matches!(outcome, Outcome::Cut | Outcome::Rescued) {
+            return Some("the history was cut".to_owned());
+        }
+        let idle = self.live.last_request?.elapsed().as_secs();
+        let ttl = self.figures.model.as_ref()?.traits.cache_ttl_seconds;
+        (idle > ttl).then(|| format!("nothing was asked for {idle} s"))
+    }
+
+    /// Messages that are not archived yet.
+    fn new_content(&self) -> Option<NewContent> {
+        let Live { history, archived, .. } = &*self.live;
+        let first = *archived;
+        let chain = &history.chain;
+        let hash = |index: usize| chain.at(chain.count_before(index + 1));
+        let messages = history.messages.iter().enumerate().skip(first).filter(|(index, _)| chain.is_counted(*index));
+        let messages =
+            messages.filter_map(|(index, message)| Some(NewMessage { chain: hash(index)?, raw: message.raw().into() }));
+        let messages: Vec<NewMessage> = messages.collect();
+        let index = u32::try_from(chain.count_before(first)).ok()?;
+        let previous = first.checked_sub(1).and_then(hash);
+        let content = NewContent { conversation: self.info(), at: now(), index, previous, messages };
+        (!content.messages.is_empty()).then_some(content)
+    }
+}
+
+/// A window after what its policy wants.
+fn fitted(window: &Window) -> Option<Window> {
+    let mut window = window.clone();
+    window.fit().ok()?;
+    Some(window)
+}

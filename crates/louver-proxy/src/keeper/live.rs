@@ -1,0 +1,328 @@
+//! Conversations that are kept in memory.
+
+use super::asked::{Asked, Hashed};
+use super::figures::{Figures, Frame};
+use super::money::Baseline;
+use crate::conversation::{AppliedView, Chain, ViewRecord, extend, window_of};
+use louver::window::{Window, WindowConfig};
+use louver::wire::Format;
+use louver_store::{ConversationId, DecisionsVersion, Sequence, StoredDecision};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+/// How many of the last messages a client may rewrite and still be in the same conversation.
+const REWRITTEN: usize = 3;
+
+/// How many messages at the end are not settled: clients rewrite them, and what was made of them would be lost.
+const UNSETTLED: usize = 4;
+
+/// How many conversations of one name are looked at.
+const CANDIDATES: usize = 4;
+
+/// A conversation in memory. Everything in it can be had again from its history and the store.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) id: ConversationId,
+    pub(super) parent: Option<ConversationId>,
+    pub(super) history: Hashed,
+    /// What the store said about this chain.
+    pub(super) records: Vec<StoredDecision>,
+    pub(super) asked: AskedStore,
+    /// The record that applies, over the history.
+    pub(super) current: Option<Current>,
+    /// Everything but the end of the history, with its past decisions.
+    settled: Option<Settled>,
+    pub(super) frame: Option<Frame>,
+    pub(super) baseline: Baseline,
+    pub(super) last_request: Option<Instant>,
+    /// How many messages were archived.
+    pub(super) archived: usize,
+}
+
+/// How much of the store is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AskedStore {
+    pub(super) version: Option<DecisionsVersion>,
+    pub(super) hashes: usize,
+}
+
+/// A record that applies.
+#[derive(Clone, Debug)]
+pub(super) struct Current {
+    pub(super) sequence: Sequence,
+    pub(super) record: Arc<ViewRecord>,
+    pub(super) view: AppliedView,
+}
+
+#[derive(Debug)]
+struct Settled {
+    window: Window,
+    /// With what it was made.
+    model: String,
+    sequence: Option<Sequence>,
+}
+
+impl Live {
+    fn new(id: ConversationId, parent: Option<ConversationId>, format: Format) -> Self {
+        let history = Hashed { messages: Vec::new(), links: Vec::new(), chain: Chain::new(format) };
+        Self {
+            id,
+            parent,
+            history,
+            records: Vec::new(),
+            asked: AskedStore::default(),
+            current: None,
+            settled: None,
+            frame: None,
+            baseline: Baseline::default(),
+            last_request: None,
+            archived: 0,
+        }
+    }
+
+    /// Takes over the history of a request, the first so many messages of which are known.
+    pub(super) fn take(&mut self, history: &Hashed, common: usize) {
+        if common < self.history.messages.len() {
+            // Some of what was asked about lies on another chain now.
+            self.asked = AskedStore::default();
+            self.records.clear();
+            self.archived = self.archived.min(common);
+        }
+        if self.settled.as_ref().is_some_and(|settled| settled.window.len() > common) {
+            self.settled = None;
+        }
+        let is_same = |(old, new): (&Arc<_>, &Arc<_>)| Arc::ptr_eq(old, new);
+        let of_view = self.current.as_ref().map_or(0, |current| current.view.at);
+        let is_view_known =
+            common >= of_view && self.history.messages[..of_view].iter().zip(&history.messages[..of_view]).all(is_same);
+        if !is_view_known {
+            self.current = None;
+        }
+        self.history = history.clone();
+    }
+
+    /// The window of the whole history with its past decisions, decided about with these figures.
+    ///
+    /// # Errors
+    ///
+    /// See [`window_of`].
+    pub(super) fn window(&mut self, figures: &Figures, model: &str) -> Result<Window, louver::Error> {
+        let config = &figures.config;
+        let sequence = self.current.as_ref().map(|current| current.sequence);
+        let is_usable = |settled: &Settled| {
+            settled.sequence == sequence
+                && settled.model == model
+                && settled.window.config().thinking == config.thinking
+                && settled.window.config().budget.is_some() == config.budget.is_some()
+        };
+        let settled = self.settled.take().filter(is_usable);
+        let end = self.history.messages.len().saturating_sub(UNSETTLED);
+        let mut window = match settled {
+            Some(settled) => settled.window,
+            None => {
+                let view = self.current.as_ref().map(|current| &current.view);
+                let end = end.max(view.map_or(0, |view| view.at));
+                window_of(config.clone(), &self.history.messages[..end], view)?
+            }
+        };
+        window.refigure(config.budget, config.economy.clone(), config.overhead);
+        if window.len() < end {
+            extend(&mut window, &self.history.messages[..end]);
+        }
+        let mut whole = window.clone();
+        self.settled = Some(Settled { window, model: model.to_owned(), sequence });
+        extend(&mut whole, &self.history.messages);
+        Ok(whole)
+    }
+
+    /// A window of the whole history with other settings, which is kept nowhere.
+    pub(super) fn other_window(&self, config: &WindowConfig) -> Result<Window, louver::Error> {
+        window_of(config.clone(), &self.history.messages, self.current.as_ref().map(|current| &current.view))
+    }
+
+    fn bytes(&self) -> usize {
+        // Messages, their shapes, the window's books.
+        self.history.messages.iter().map(|message| message.raw().len() + 512).sum::<usize>() * 5 / 4
+    }
+}
+
+/// All conversations in memory; the ones not used for longest leave.
+#[derive(Debug, Default)]
+pub(super) struct Lives {
+    shelf: std::sync::Mutex<Shelf>,
+}
+
+#[derive(Debug, Default)]
+struct Shelf {
+    places: HashMap<ConversationId, Place>,
+    by_name: HashMap<String, Vec<ConversationId>>,
+    clock: u64,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Place {
+    live: Arc<Mutex<Live>>,
+    names: Vec<String>,
+    used: u64,
+    bytes: usize,
+}
+
+impl Lives {
+    /// The conversation that a request belongs to, locked, with the request's history taken over.
+    pub(super) async fn meet(&self, asked: &mut Asked) -> OwnedMutexGuard<Live> {
+        let names = names(asked);
+        let mut best: Option<(usize, Hashed, OwnedMutexGuard<Live>)> = None;
+        for candidate in self.candidates(&names) {
+            let live = candidate.lock_owned().await;
+            let mut history = asked.history.clone();
+            let common = history.meet(Some(&live.history), asked.format());
+            let is_better = best.as_ref().is_none_or(|(most, ..)| common > *most);
+            if common > 0 && is_better {
+                best = Some((common, history, live));
+            }
+        }
+        let fork_of = match best {
+            Some((common, history, mut live)) => {
+                asked.history = history;
+                let is_fork = live.history.messages.len() - common > REWRITTEN && asked.history.messages.len() > common;
+                if !is_fork {
+                    live.take(&asked.history, common);
+                    self.touch(&live.id, &names);
+                    return live;
+                }
+                Some((live.id.clone(), common))
+            }
+            None => {
+                asked.history.meet(None, asked.format());
+                None
+            }
+        };
+        let id = new_id(asked, fork_of.as_ref().map(|(_, common)| *common));
+        let live = self.place(&id, fork_of.map(|(parent, _)| parent), asked.format(), &names);
+        let mut live = live.lock_owned().await;
+        let common = asked.history.clone().meet(Some(&live.history), asked.format());
+        let common = common.min(live.history.messages.len());
+        live.take(&asked.history, common);
+        live
+    }
+
+    fn candidates(&self, names: &[String]) -> Vec<Arc<Mutex<Live>>> {
+        let shelf = lock(&self.shelf);
+        let ids = names.iter().filter_map(|name| shelf.by_name.get(name)).flat_map(|ids| ids.iter().rev());
+        let mut found: Vec<&ConversationId> = Vec::new();
+        for id in ids.take(2 * CANDIDATES) {
+            if !found.contains(&id) && found.len() < CANDIDATES {
+                found.push(id);
+            }
+        }
+        // In one order for everybody, so that nobody waits for somebody who waits.
+        found.sort();
+        found.into_iter().filter_map(|id| shelf.places.get(id)).map(|place| Arc::clone(&place.live)).collect()
+    }
+
+    fn touch(&self, id: &ConversationId, names: &[String]) {
+        let mut shelf = lock(&self.shelf);
+        shelf.clock += 1;
+        let clock = shelf.clock;
+        shelf.name(id, names);
+        if let Some(place) = shelf.places.get_mut(id) {
+            place.used = clock;
+        }
+    }
+
+    fn place(
+        &self,
+        id: &ConversationId,
+        parent: Option<ConversationId>,
+        format: Format,
+        names: &[String],
+    ) -> Arc<Mutex<Live>> {
+        let mut shelf = lock(&self.shelf);
+        shelf.clock += 1;
+        let used = shelf.clock;
+        let fresh = || {
+            let live = Arc::new(Mutex::new(Live::new(id.clone(), parent, format)));
+            Place { live, names: Vec::new(), used, bytes: 0 }
+        };
+        let place = shelf.places.entry(id.clone()).or_insert_with(fresh);
+        place.used = used;
+        let live = Arc::clone(&place.live);
+        shelf.name(id, names);
+        live
+    }
+
+    /// Notes how large a conversation is now, and lets others go if there are too many.
+    pub(super) fn weigh(&self, live: &Live, max: usize, max_bytes: usize) {
+        let bytes = live.bytes();
+        let mut shelf = lock(&self.shelf);
+        if let Some(place) = shelf.places.get_mut(&live.id) {
+            let before = std::mem::replace(&mut place.bytes, bytes);
+            shelf.bytes = shelf.bytes - before + bytes;
+        }
+        while shelf.places.len() > 1 && (shelf.places.len() > max || shelf.bytes > max_bytes) {
+            let Some(oldest) = shelf.places.iter().min_by_key(|(_, place)| place.used).map(|(id, _)| id.clone()) else {
+                return;
+            };
+            shelf.remove(&oldest);
+        }
+    }
+
+    /// How many there are, and how many bytes they have.
+    pub(super) fn size(&self) -> (usize, usize) {
+        let shelf = lock(&self.shelf);
+        (shelf.places.len(), shelf.bytes)
+    }
+}
+
+impl Shelf {
+    fn name(&mut self, id: &ConversationId, names: &[String]) {
+        for name in names {
+            let ids = self.by_name.entry(name.clone()).or_default();
+            ids.retain(|known| known != id);
+            ids.push(id.clone());
+        }
+        if let Some(place) = self.places.get_mut(id) {
+            place.names.extend(names.iter().filter(|name| !place.names.contains(name)).cloned().collect::<Vec<_>>());
+        }
+    }
+
+    fn remove(&mut self, id: &ConversationId) {
+        let Some(place) = self.places.remove(id) else { return };
+        self.bytes -= place.bytes;
+        for name in place.names {
+            if let Some(ids) = self.by_name.get_mut(&name) {
+                ids.retain(|known| known != id);
+                if ids.is_empty() {
+                    self.by_name.remove(&name);
+                }
+            }
+        }
+    }
+}
+
+fn lock(shelf: &std::sync::Mutex<Shelf>) -> std::sync::MutexGuard<'_, Shelf> {
+    shelf.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// What a request's conversation may be found by: its session, then its first message.
+fn names(asked: &Asked) -> Vec<String> {
+    let scope = format!("{} {}", asked.upstream, asked.reader);
+    let session = asked.session.as_ref().map(|session| format!("{scope} session {session}"));
+    let first = asked.history.messages.first().map(|first| blake3::hash(first.raw().as_bytes()).to_hex());
+    session.into_iter().chain(first.map(|first| format!("{scope} first {first}"))).collect()
+}
+
+/// The name of a conversation that begins here, or of a fork behind so many messages.
+fn new_id(asked: &Asked, fork: Option<usize>) -> ConversationId {
+    let mut hasher = blake3::Hasher::new();
+    let chain = &asked.history.chain;
+    let beginning = chain.at(chain.count_before(fork.map_or(1, |common| common + 1))).unwrap_or(chain.end());
+    for text in [&asked.upstream, asked.reader.as_str(), asked.session.as_deref().unwrap_or_default()] {
+        hasher.update(text.as_bytes()).update(&[0]);
+    }
+    hasher.update(&beginning.0);
+    hasher.finalize().to_hex()[..16].to_owned().into()
+}

@@ -1,0 +1,152 @@
+//! After a refusal: once more, smaller or without thinking.
+
+use super::deciding::Deciding;
+use super::ticket::{Open, Ticket};
+use super::{Keeper, now};
+use crate::brain::{AfterRefusal, Decided, OwnRefusal, Refused, Tokens};
+use crate::conversation::ViewRecord;
+use crate::model_request::{Mode, ModelRequest};
+use crate::outcome::Outcome;
+use http::StatusCode;
+use louver::refusal::{OverflowFigures, Refusal};
+use louver::tokens::Factor;
+use louver_store::{DecisionKey, FurtherAttempt, StoredDecision};
+
+/// After so many rescues in a row a conversation is left alone.
+const STORM: usize = 3;
+
+/// What is tried where the provider does not say how much it takes: a share of what it refused.
+const GUESS_PERCENT: u64 = 70;
+
+/// How far the provider's count may be from ours and still be believed.
+const BELIEVED: (u64, u64) = (250_000, 4_000_000);
+
+impl Keeper {
+    pub(super) async fn after_refusal(
+        &self,
+        request: &ModelRequest,
+        ticket: Ticket,
+        refused: Refused,
+    ) -> AfterRefusal<Ticket> {
+        let Some(open) = ticket.0 else { return AfterRefusal::Pass(ticket) };
+        if !open.is_counted || request.mode == Mode::Off {
+            return AfterRefusal::Pass(Ticket(Some(open)));
+        }
+        match self.rescue(request, &open, refused).await {
+            Some(decided) => AfterRefusal::Again(decided),
+            None => AfterRefusal::Pass(Ticket(Some(open))),
+        }
+    }
+
+    async fn rescue(&self, request: &ModelRequest, open: &Open, refused: Refused) -> Option<Decided<Ticket>> {
+        let mut deciding = self.begin(request).await.ok().flatten()?;
+        if deciding.is_storm() {
+            tracing::error!(conversation = %deciding.live.id, "refused again and again; this conversation is left alone");
+            return None;
+        }
+        let (record, sent) = match refused.refusal {
+            Refusal::Overflow(figures) => self.smaller(&mut deciding, open, figures).await?,
+            Refusal::BoundThinking => {
+                let current = deciding.live.current.as_ref()?;
+                let messages = deciding.live.history.chain.counted().len();
+                (ViewRecord::clone(&current.record).without_thinking(messages), open.tokens.sent)
+            }
+        };
+        let record = ViewRecord { is_rescue: true, ..record };
+        let stored = self.keep_attempt(&mut deciding, &record).await?;
+        let tokens = Tokens { sent, held: open.tokens.held };
+        let mut next = self.open(&deciding, tokens, Some(stored.decision.key));
+        next.at = open.at;
+        next.cut_reason = Some("refused by the provider".to_owned());
+        next.cache_break = Some("the history was cut".to_owned());
+        Some(deciding.decided(Outcome::Rescued, next))
+    }
+
+    /// A view that the provider should take, and its tokens. What it said is learned.
+    async fn smaller(
+        &self,
+        deciding: &mut Deciding,
+        open: &Open,
+        figures: OverflowFigures,
+    ) -> Option<(ViewRecord, u64)> {
+        let refused = figures.input_tokens.unwrap_or(open.tokens.sent).max(1);
+        let ours = louver::tokens::Millitokens::from_tokens(open.tokens.sent).scaled_down(deciding.figures.factor);
+        let seen = Factor::ratio(refused, ours.ceil_tokens().max(1));
+        let believed = seen.filter(|seen| (BELIEVED.0..=BELIEVED.1).contains(&seen.millionths()));
+        let factor = believed.filter(|_| figures.input_tokens.is_some()).unwrap_or(deciding.figures.factor);
+        let named = figures.limit_tokens.filter(|limit| *limit > 0);
+        let limit = named.unwrap_or(refused * GUESS_PERCENT / 100);
+        self.learn(deciding, limit, factor, named.is_some()).await;
+        // Where the limit alone asks for no cut, something else was too much.
+        [limit, (refused * GUESS_PERCENT / 100).min(limit * 9 / 10)].into_iter().find_map(|limit| {
+            let figures = deciding.figures.clone().limited_to(limit, factor, &self.settings.policy)?;
+            let mut window = deciding.live.other_window(&figures.config).ok()?;
+            let is_cut = window.fit().is_ok_and(|fit| fit.is_cut());
+            is_cut.then(|| {
+                deciding.figures = figures;
+                (deciding.record(&window), deciding.scaled(window.tokens()))
+            })
+        })
+    }
+
+    async fn learn(&self, deciding: &Deciding, limit: u64, factor: Factor, is_named: bool) {
+        let scope = deciding.scope.clone();
+        let learned = async {
+            if is_named {
+                self.store.learn_limit(scope.clone(), limit, now()).await?;
+            }
+            if factor != deciding.figures.factor {
+                self.store.learn_calibration(scope.served.clone(), factor).await?;
+            }
+            Ok::<(), louver_store::Error>(())
+        };
+        if let Err(error) = learned.await {
+            tracing::warn!(%error, "what a provider said about its limit could not be kept");
+        }
+        self.forget_facts(&deciding.scope);
+    }
+
+    /// Records a further attempt at this request, and shows the one that counts; nothing where there may be none.
+    async fn keep_attempt(&self, deciding: &mut Deciding, record: &ViewRecord) -> Option<StoredDecision> {
+        self.archive_before_cut(deciding).await.ok()?;
+        let attempts = super::records::attempts_at(&deciding.live.records, &deciding.key);
+        let last = attempts.map(|stored| stored.decision.key.attempt).max();
+        let key = DecisionKey { attempt: last.map_or(0, |last| last + 1), ..deciding.key.clone() };
+        let decision = self.decision(deciding, record, key)?;
+        let stored = if last.is_none() {
+            self.insist(|| self.store.insert_decision(decision.clone())).await.ok()?.into_winner()
+        } else {
+            match self.insist(|| self.store.insert_attempt(decision.clone())).await.ok()? {
+                FurtherAttempt::Inserted(inserted) => inserted.into_winner(),
+                FurtherAttempt::Shown(_) | FurtherAttempt::Exhausted => return None,
+            }
+        };
+        deciding.adopt(stored.clone()).ok()?;
+        Some(stored)
+    }
+
+    /// Notes that an answer to a recorded view is about to be seen.
+    pub(super) async fn mark_shown(&self, ticket: &mut Ticket, status: StatusCode) -> Result<(), OwnRefusal> {
+        let Some(open) = ticket.0.as_deref().filter(|_| status.is_success()) else { return Ok(()) };
+        let Some(key) = open.key.clone().filter(|_| !open.is_repeat) else { return Ok(()) };
+        self.insist(|| self.store.mark_shown(key.clone())).await.map(drop)
+    }
+}
+
+impl Deciding {
+    /// Whether the last records were all made after refusals.
+    fn is_storm(&self) -> bool {
+        let chain = &self.live.history.chain;
+        let mut records: Vec<(usize, &StoredDecision)> = self
+            .live
+            .records
+            .iter()
+            .filter_map(|stored| Some((chain.position(stored.decision.key.chain)?, stored)))
+            .collect();
+        records.sort_by_key(|(boundary, stored)| (*boundary, stored.sequence));
+        let last = records.iter().rev().take(STORM);
+        let is_rescue =
+            |stored: &StoredDecision| ViewRecord::parse(&stored.decision.record).is_ok_and(|record| record.is_rescue);
+        records.len() >= STORM && last.into_iter().all(|(_, stored)| is_rescue(stored))
+    }
+}
