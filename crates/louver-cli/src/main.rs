@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
+    let (stdin, stdout, mut stderr) = (io::stdin(), io::stdout(), io::stderr());
     let colors = Colors {
         out: AutoStream::choice(&stdout) != ColorChoice::Never,
         err: AutoStream::choice(&stderr) != ColorChoice::Never,
@@ -21,7 +21,8 @@ fn main() -> ExitCode {
             stdin: &mut stdin.lock(),
             stderr_is_terminal: stderr.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
             stdout: &mut io::BufWriter::new(stdout.lock()) as &mut dyn Write,
-            stderr: &mut stderr.lock(),
+            // Not locked: whatever serves logs there from other threads.
+            stderr: &mut stderr,
         },
     );
     ExitCode::from(exit.code())

@@ -1,7 +1,7 @@
 //! What became of requests, in figures.
 
 use super::ticket::{Open, Ticket};
-use super::{Archive, Keeper, money, now};
+use super::{Archive, Keeper, money};
 use crate::ending::{AnswerUsage, Answered};
 use crate::outcome::Outcome;
 use louver_store::{NanoUsd, RequestEntry, Tokens};
@@ -50,7 +50,7 @@ impl Keeper {
         let cost = model.zip(usage).map(|(model, usage)| money::cost(model, usage));
         let baseline = usage.and_then(|usage| baseline(&open, usage));
         self.meters.request(answered.outcome, usage, cost, baseline);
-        log(&open, answered, cost, baseline);
+        log(&open, cost, baseline);
         let mut entry =
             RequestEntry::new(open.at, &open.scope.served.upstream, &open.scope.served.model, answered.outcome);
         entry.is_repeat = open.is_repeat;
@@ -157,23 +157,14 @@ fn baseline(open: &Open, usage: AnswerUsage) -> Option<NanoUsd> {
     Some(live.baseline.request(model, held, limit, is_cold, usage))
 }
 
-fn log(open: &Open, answered: &Answered, cost: Option<NanoUsd>, baseline: Option<NanoUsd>) {
+/// What the data path does not know of a request.
+fn log(open: &Open, cost: Option<NanoUsd>, baseline: Option<NanoUsd>) {
     tracing::info!(
         conversation = %open.conversation.id,
-        upstream = %answered.upstream,
-        model = open.scope.served.model,
-        outcome = %answered.outcome,
-        status = answered.status.map(|status| status.as_u16()),
-        sent = open.tokens.sent,
-        held = open.tokens.held,
-        input = answered.said.usage.map(AnswerUsage::prompt_tokens),
-        cached = answered.said.usage.map(|usage| usage.cache_read_tokens),
         cost_usd = cost.map(NanoUsd::usd),
         baseline_usd = baseline.map(NanoUsd::usd),
         cut = open.cut_reason,
         cache_break = open.cache_break,
-        milliseconds = answered.duration.as_millis() as u64,
-        waited = now().0 - open.at.0,
-        "a request ended"
+        "account"
     );
 }
