@@ -1,6 +1,7 @@
 //! After a refusal: once more, smaller or without thinking.
 
 use super::deciding::Deciding;
+use super::figures::as_ours;
 use super::ticket::{Open, Ticket};
 use super::{Keeper, now};
 use crate::brain::{AfterRefusal, Decided, OwnRefusal, Refused, Tokens};
@@ -70,8 +71,8 @@ impl Keeper {
         figures: OverflowFigures,
     ) -> Option<(ViewRecord, u64)> {
         let refused = figures.input_tokens.unwrap_or(open.tokens.sent).max(1);
-        let ours = louver::tokens::Millitokens::from_tokens(open.tokens.sent).scaled_down(deciding.figures.factor);
-        let seen = Factor::ratio(refused, ours.ceil_tokens().max(1));
+        let ours = as_ours(open.tokens.sent, deciding.figures.factor);
+        let seen = Factor::ratio(refused, ours.max(1));
         let believed = seen.filter(|seen| (BELIEVED.0..=BELIEVED.1).contains(&seen.millionths()));
         let factor = believed.filter(|_| figures.input_tokens.is_some()).unwrap_or(deciding.figures.factor);
         let named = figures.limit_tokens.filter(|limit| *limit > 0);
