@@ -56,7 +56,9 @@ pub struct Proxy<B: Brain> {
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// It was to listen where others than this machine can reach it, and nobody was to show a token.
-    #[error("listening on {0} needs an access token, because others than this machine can reach it")]
+    #[error(
+        "listening on {0} needs an access token, because others than this machine can reach it: name one with --token-env"
+    )]
     NeedsToken(SocketAddr),
     /// The address cannot be listened on.
     #[error("cannot listen on {address}")]
