@@ -66,7 +66,7 @@ fn the_schema_and_the_walker_know_the_same_keys() {
     let mut keys = BTreeSet::new();
     collect_keys(&schema(), &mut keys);
     let said = problems(
-        "q: 1\nprovider: {type: sandbox, q: 1}\nexecution: {q: 1, conversation: {q: 1}}\ncontext: {q: 1}\nladder: {q: 1}\ntools: {q: 1, mcp_servers: {a: {q: 1}}}",
+        "q: 1\nprovider: {type: sandbox, q: 1}\nexecution: {q: 1, conversation: {q: 1}}\ncontext: {q: 1}\nladder: {q: 1}\ntools: {q: 1, mcp_servers: {a: {q: 1}}}\nproxy: {q: 1, upstreams: {a: {q: 1}}}",
     );
     let listed = said.iter().filter_map(|line| line.split_once("expected ")).flat_map(|(_, keys)| keys.split(", "));
     assert_eq!(listed.map(str::to_owned).collect::<BTreeSet<_>>(), keys);
