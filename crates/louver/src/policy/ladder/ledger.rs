@@ -56,10 +56,10 @@ impl Fact {
 /// A command and what came of it.
 #[derive(Clone, Debug)]
 pub(super) struct Command {
-    id: String,
+    id: Arc<str>,
     /// The message that holds it.
     pub(super) message: usize,
-    pub(super) text: String,
+    pub(super) text: Arc<str>,
     pub(super) outcome: &'static str,
 }
 
@@ -90,16 +90,16 @@ pub(super) struct Ledger {
     pub(super) folded: Vec<Range<usize>>,
 }
 
-/// Paths, each once with the message that named it last, that one at the end.
+/// Paths, each once with the message that named it last, that one at the end; what they are known by stands beside them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Paths(VecDeque<(String, usize)>);
+pub(super) struct Paths(VecDeque<(u64, Arc<str>, usize)>);
 
 impl Paths {
-    fn note(&mut self, path: String, message: usize) {
-        if let Some(position) = self.0.iter().rposition(|(known, _)| *known == path) {
-            self.0.remove(position);
-        }
-        self.0.push_back((path, message));
+    fn note(&mut self, path: &str, message: usize) {
+        let key = key(path);
+        let known = self.0.iter().rposition(|(known, ..)| *known == key).and_then(|position| self.0.remove(position));
+        let path = known.map_or_else(|| path.into(), |(_, path, _)| path);
+        self.0.push_back((key, path, message));
         if self.0.len() > PATHS {
             self.0.pop_front();
         }
@@ -107,11 +107,14 @@ impl Paths {
 
     /// The newest first.
     pub(super) fn newest(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.0.iter().rev().map(|(path, message)| (path.as_str(), *message))
+        self.0.iter().rev().map(|(_, path, message)| (&**path, *message))
     }
 
-    pub(super) fn contains(&self, path: &str) -> bool {
-        self.0.iter().any(|(known, _)| known == path)
+    /// The same without those that others name, too.
+    pub(super) fn newest_besides(&self, others: &Self) -> impl Iterator<Item = (&str, usize)> {
+        let is_other = |key: u64| others.0.iter().any(|(other, ..)| *other == key);
+        let own = self.0.iter().rev().filter(move |(key, ..)| !is_other(*key));
+        own.map(|(_, path, message)| (&**path, *message))
     }
 }
 
@@ -163,11 +166,11 @@ impl Ledger {
         let Arguments { path, command } = Arguments::of(message, part);
         if let Some(path) = path {
             let paths = if edits_file(&message.name_of(part)) { &mut self.written } else { &mut self.read };
-            paths.note(path, index);
+            paths.note(&path, index);
         }
         if let Some(command) = command {
-            let text = super::page::shortened(command.lines().next().unwrap_or_default()).to_owned();
-            let id = message.id_of(part).into_owned();
+            let text = super::page::shortened(command.lines().next().unwrap_or_default()).into();
+            let id = message.id_of(part).into();
             self.commands.push_back(Command { id, message: index, text, outcome: "no result" });
             if self.commands.len() > COMMANDS {
                 self.commands.pop_front();

@@ -7,6 +7,7 @@ use crate::address::Address;
 use crate::edit::clip;
 use crate::plan::{Source, Written};
 use crate::policy::PolicyInput;
+use crate::tokens::Millitokens;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -65,18 +66,19 @@ impl<'a> Candidates<'a> {
         Self { ledger, input, lines, names, decoded: RefCell::default() }
     }
 
-    /// A page of at most so many tokens, by `count`; empty where there is no room for one.
-    pub(super) fn page_within(&self, most_tokens: u64, lines_percent: u8, count: impl Fn(&str) -> u64) -> Written {
+    /// A page of at most so many tokens, and what it costs; empty where there is no room for one.
+    pub(super) fn page_within(&self, most_tokens: u64, lines_percent: u8) -> (Written, Millitokens) {
         let mut max_chars = most_tokens.saturating_mul(CHARS_PER_TOKEN);
         while max_chars >= SMALLEST_PAGE_CHARS {
             let page = self.page(usize::try_from(max_chars).unwrap_or(usize::MAX), usize::from(lines_percent));
-            let tokens = count(&page.text);
+            let amount = self.input.count_text(&page.text);
+            let tokens = self.input.tokens(amount);
             if tokens <= most_tokens {
-                return page;
+                return (page, amount);
             }
             max_chars = (max_chars * most_tokens / tokens).min(max_chars * 19 / 20);
         }
-        Written::default()
+        (Written::default(), Millitokens::ZERO)
     }
 
     fn page(&self, max_chars: usize, lines_percent: usize) -> Written {
@@ -99,7 +101,7 @@ impl<'a> Candidates<'a> {
             Entry::quoting(self.line(message, *place), message)
         });
         page.section("Lines:", max_chars / 100 * lines_percent, lines);
-        let only_read = ledger.read.newest().filter(|(path, _)| !ledger.written.contains(path));
+        let only_read = ledger.read.newest_besides(&ledger.written);
         page.section("Files read:", max_chars / 16, only_read.map(entry));
         page.names("Names:", &self.names, |name, text| self.spell(name, text));
         page.written
