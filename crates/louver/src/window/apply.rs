@@ -109,7 +109,7 @@ impl Window {
     pub(super) fn apply(&mut self, decision: &Decision) {
         let read = |ours: &SyntheticMessage| {
             let message = Message::parse(self.config.format, &ours.raw).ok()?;
-            let sources = ours.sources.clone().into();
+            let sources = ours.sources.to_vec().into();
             Some(Synthetic { sources, ..self.synthetic(ours.before, ours.kind, message) })
         };
         let synthetics = decision.synthetics.as_ref().map(|all| all.iter().filter_map(read).collect());

@@ -1,10 +1,10 @@
 //! A decision as its result: what a view became, so that it can be applied again without asking anybody.
 
-use super::{Window, apply};
+use super::{Sources, Window, apply};
 use crate::count::count_message;
 use crate::edit::{Edit, edit_message, thinking_edits};
 use crate::error::RecordError;
-use crate::plan::{Counted, LedgerChange, Plan, Source, Trigger};
+use crate::plan::{Counted, LedgerChange, Plan, Trigger};
 use crate::unit::Unit;
 use crate::view::{Synthetic, SyntheticKind, bridges};
 use crate::wire::{Format, Message, Role};
@@ -66,21 +66,21 @@ pub struct SyntheticMessage {
     /// The message, word by word.
     pub raw: String,
     /// What of its text was taken from the log.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sources: Vec<Source>,
+    #[serde(default, skip_serializing_if = "Sources::is_empty")]
+    pub sources: Sources,
 }
 
 impl SyntheticMessage {
     /// A message of our own, none of which was taken from the log.
     #[must_use]
     pub fn new(before: usize, kind: SyntheticKind, raw: &str) -> Self {
-        Self { before, kind, raw: raw.to_owned(), sources: Vec::new() }
+        Self { before, kind, raw: raw.to_owned(), sources: Sources::default() }
     }
 }
 
 impl From<&Synthetic> for SyntheticMessage {
     fn from(ours: &Synthetic) -> Self {
-        Self { sources: ours.sources.to_vec(), ..Self::new(ours.before, ours.kind, ours.message.raw()) }
+        Self { sources: (*ours.sources).into(), ..Self::new(ours.before, ours.kind, ours.message.raw()) }
     }
 }
 
@@ -169,13 +169,7 @@ impl Window {
     }
 
     /// What evicting these units, making these edits and putting these accounts behind the head comes to.
-    pub(super) fn result(
-        &self,
-        evict: &[Range<usize>],
-        edits: &[Edit],
-        head_end: usize,
-        accounts: Accounts,
-    ) -> Ready {
+    pub(super) fn result(&self, evict: &[Range<usize>], edits: &[Edit], head_end: usize, accounts: Accounts) -> Ready {
         let gone = Gone::of(self, evict);
         // An account that stands does not move: that would be a change for nothing.
         let has_account = self.synthetics.iter().any(|ours| ours.kind.is_account());
@@ -196,8 +190,7 @@ impl Window {
         let change_start = change_start.into_iter().flatten().min().unwrap_or(usize::MAX);
         let edited = self.edited_after(&gone, edits, change_start);
         let recorded = synthetics.as_ref().map(|all| all.iter().map(SyntheticMessage::from).collect());
-        let decision =
-            Decision { evicted: gone.ranges, edited, synthetics: recorded, head_end, ..Decision::default() };
+        let decision = Decision { evicted: gone.ranges, edited, synthetics: recorded, head_end, ..Decision::default() };
         Ready { decision, synthetics }
     }
 
