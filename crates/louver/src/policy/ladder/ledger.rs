@@ -8,9 +8,10 @@
 //!
 //! The log keeps every text, so the ledger holds none: a name is a hash, a line is where it stands.
 
-use super::names::{NameKind, key, names_of_raw};
+use super::names::{NameKind, RawNames, key};
 use super::page::{Candidates, NOWHERE, Name};
-use super::texts::{Line, Place, lines};
+use super::ranked::{Rank, Ranked};
+use super::texts::{Place, texts};
 use crate::json::{Cursor, Kind, text};
 use crate::plain_text::{Speaker, edits_file};
 use crate::policy::PolicyInput;
@@ -153,11 +154,12 @@ impl Ledger {
 
     /// Looks through what stays in the view, each message once.
     pub(super) fn look_through(&mut self, input: &PolicyInput<'_>, left: &[Range<usize>]) {
+        let mut found = Vec::new();
         for index in left.iter().cloned().flatten() {
             self.standing.entry(index).or_insert_with(|| {
-                let mut found = Vec::new();
+                found.clear();
                 mentions(input.original(index), |mention| found.push(mention));
-                found.into()
+                found.as_slice().into()
             });
         }
     }
@@ -191,11 +193,12 @@ impl Ledger {
             return;
         }
         let ages = Ages::of(input);
-        let weigh = |key: u64, fact: &Fact| (worth(fact, ages), key);
-        let mut weighed: Vec<(u64, u64)> = self.facts.iter().map(|(key, fact)| weigh(*key, fact)).collect();
-        let (_, least, _) = weighed.select_nth_unstable_by(FACTS, |a, b| b.cmp(a));
-        let least = *least;
-        self.facts.retain(|key, fact| weigh(*key, fact) > least);
+        let weigh = |(key, fact): (&u64, &Fact)| u128::from(worth(fact, ages)) << 64 | u128::from(*key);
+        let mut weighed: Vec<u128> = self.facts.iter().map(weigh).collect();
+        weighed.select_nth_unstable_by(FACTS, |a, b| b.cmp(a));
+        // A table of its own size: the one that everything was taken into has room for far more.
+        let kept = weighed[..FACTS].iter().map(|weighed| *weighed as u64);
+        self.facts = kept.filter_map(|key| Some((key, *self.facts.get(&key)?))).collect();
     }
 
     /// What could be written down, the worthiest per character first. `left` is what stays in the view.
@@ -210,17 +213,21 @@ impl Ledger {
         for (key, fact) in self.facts.iter().filter(|(key, _)| !standing.contains(*key)) {
             let worth = worth(fact, ages);
             *lines.entry((fact.message, fact.place)).or_default() += worth;
-            names.push((worth / (u64::from(fact.name_len) + NAME_COST), *key, fact));
+            let density = worth / (u64::from(fact.name_len) + NAME_COST);
+            names.push((Rank::new(density, fact.message, fact.place), *key));
         }
         let density = |((message, place), worth): ((u32, Place), u64)| {
             let shown = place.len().min(super::page::LINE_CHARS) as u64;
-            (worth / (shown + LINE_COST), (message, place))
+            Rank::new(worth / (shown + LINE_COST), message, place)
         };
-        let lines = densest(lines.into_iter().map(density).collect(), super::page::MOST_LINES, |line| *line);
-        let rank = |(density, key, fact): &(u64, u64, &Fact)| (*density, fact.message, fact.place, *key);
-        let names = densest(names, super::page::MOST_NAMES, rank);
-        let lines = lines.into_iter().map(|(_, line)| line).collect();
-        Candidates::new(self, input, lines, names.into_iter().map(|(_, key, fact)| fact.named(key)).collect())
+        let lines = Ranked::new(lines.into_iter().map(density).collect(), super::page::MOST_LINES);
+        let names = Ranked::new(names, super::page::MOST_NAMES);
+        Candidates::new(self, input, lines, names)
+    }
+
+    /// A name by what it is known by.
+    pub(super) fn name(&self, key: u64) -> Option<Name> {
+        Some(self.facts.get(&key)?.named(key))
     }
 
     /// The names in what stays in the view: nothing needs to be written down about them.
@@ -264,24 +271,17 @@ impl Ages {
     }
 }
 
-/// Those that rank highest, the highest first, no more than there can be room for.
-fn densest<T, R: Ord>(mut all: Vec<T>, most: usize, rank: impl Fn(&T) -> R) -> Vec<T> {
-    let order = |a: &T, b: &T| rank(b).cmp(&rank(a));
-    if all.len() > most {
-        all.select_nth_unstable_by(most, order);
-        all.truncate(most);
-    }
-    all.sort_unstable_by(order);
-    all
-}
-
 /// Calls `each` with every name of a message. O(its bytes).
 fn mentions(message: &Message, mut each: impl FnMut(Mention)) {
-    lines(message, |Line { place, raw, speaker, is_edit }| {
-        names_of_raw(raw, |kind, name, at| {
-            let name_at = at.and_then(|at| u16::try_from(at).ok()).unwrap_or(NOWHERE);
-            let name_len = u16::try_from(name.len()).unwrap_or(u16::MAX);
-            each(Mention { key: key(name), place, name_at, name_len, kind, speaker, is_edit });
+    texts(message, |text| {
+        let mut names = RawNames::new(text.raw);
+        text.lines(|place, line| {
+            names.of_line(line, |kind, name, at| {
+                let name_at = at.and_then(|at| u16::try_from(at).ok()).unwrap_or(NOWHERE);
+                let name_len = u16::try_from(name.len()).unwrap_or(u16::MAX);
+                let (speaker, is_edit) = (text.speaker, text.is_edit);
+                each(Mention { key: key(name), place, name_at, name_len, kind, speaker, is_edit });
+            });
         });
     });
 }

@@ -5,12 +5,14 @@
 //! fit, the oldest of the tail follows; then oversized results are clipped. Instructions and everything else before the
 //! model's first answer, the latest request and pinned texts stay in any case.
 
+mod block;
 mod books;
 mod clip;
 mod config;
 mod ledger;
 mod names;
 mod page;
+mod ranked;
 mod tail;
 mod texts;
 

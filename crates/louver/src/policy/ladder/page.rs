@@ -2,6 +2,7 @@
 
 use super::ledger::Ledger;
 use super::names::{key, names};
+use super::ranked::{Rank, Ranked};
 use super::texts::Place;
 use crate::address::Address;
 use crate::edit::clip;
@@ -50,8 +51,8 @@ pub(super) struct Name {
 pub(super) struct Candidates<'a> {
     ledger: &'a Ledger,
     input: &'a PolicyInput<'a>,
-    lines: Vec<(u32, Place)>,
-    names: Vec<Name>,
+    lines: Ranked<Rank>,
+    names: Ranked<(Rank, u64)>,
     /// Arguments that were decoded to find lines in them.
     decoded: RefCell<FxHashMap<(usize, usize), Rc<str>>>,
 }
@@ -60,8 +61,8 @@ impl<'a> Candidates<'a> {
     pub(super) fn new(
         ledger: &'a Ledger,
         input: &'a PolicyInput<'a>,
-        lines: Vec<(u32, Place)>,
-        names: Vec<Name>,
+        lines: Ranked<Rank>,
+        names: Ranked<(Rank, u64)>,
     ) -> Self {
         Self { ledger, input, lines, names, decoded: RefCell::default() }
     }
@@ -96,14 +97,15 @@ impl<'a> Candidates<'a> {
         let commands = ledger.commands.iter().rev();
         let commands = commands.map(|c| Entry { after: c.outcome, ..Entry::quoting(&*c.text, c.message) });
         page.section("Commands:", max_chars / 8, commands);
-        let lines = self.lines.iter().map(|(message, place)| {
-            let message = *message as usize;
-            Entry::quoting(self.line(message, *place), message)
+        let lines = self.lines.iter().map(|rank| {
+            let (message, place) = rank.line();
+            Entry::quoting(self.line(message as usize, place), message as usize)
         });
         page.section("Lines:", max_chars / 100 * lines_percent, lines);
         let only_read = ledger.read.newest_besides(&ledger.written);
         page.section("Files read:", max_chars / 16, only_read.map(entry));
-        page.names("Names:", &self.names, |name, text| self.spell(name, text));
+        let names = self.names.iter().map(|(_, key)| key);
+        page.names("Names:", names, |key| ledger.name(key), |name, text| self.spell(name, text));
         page.written
     }
 
@@ -264,19 +266,23 @@ impl Page {
     }
 
     /// What room is left is filled with bare names that do not stand on the page yet.
-    fn names(&mut self, heading: &str, all: &[Name], spell: impl Fn(&Name, &mut String)) {
+    fn names(
+        &mut self,
+        heading: &str,
+        keys: impl Iterator<Item = u64>,
+        find: impl Fn(u64) -> Option<Name>,
+        spell: impl Fn(&Name, &mut String),
+    ) {
         if self.room() < 64 {
             return;
         }
         let mut standing = FxHashSet::with_capacity_and_hasher(MOST_NAMES, FxBuildHasher);
-        self.written.text.lines().for_each(|line| {
-            names(line, |_, name| {
-                standing.insert(key(name));
-            });
+        names(&self.written.text, |_, name| {
+            standing.insert(key(name));
         });
         let mut misses = 0;
         let mut is_open = false;
-        for name in all.iter().filter(|name| !standing.contains(&name.key)) {
+        for name in keys.filter(|key| !standing.contains(key)).filter_map(find) {
             if self.room() < 8 || misses > MISSES {
                 break;
             }
@@ -290,7 +296,7 @@ impl Page {
             }
             self.written.text.push(' ');
             let start = self.written.text.len();
-            spell(name, &mut self.written.text);
+            spell(&name, &mut self.written.text);
             if self.written.text.len() > start {
                 (is_open, misses) = (true, 0);
                 self.took(start, name.message as usize);
