@@ -7,7 +7,7 @@ const BYTES: usize = 64;
 
 /// Bytes that a name may be made of.
 const WORD: u8 = 1;
-/// Bytes that plain words have none of, but that join or begin no name themselves: signs, and all that names have.
+/// Bytes that no plain word has: digits, joints, letters beyond ASCII, and the signs that may follow a word.
 const MARK: u8 = 2;
 const CAPITAL: u8 = 4;
 /// Small letters that are hexadecimal digits.
