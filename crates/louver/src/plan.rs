@@ -8,6 +8,7 @@ use std::any::Any;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// What a policy wants: a plain value that can be printed, compared and thrown away. Nothing has happened yet.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +34,8 @@ pub struct Plan {
     pub condense_error: Option<CondenseError>,
     /// What the view will cost, where a builder counted it.
     pub(crate) expected: Option<Millitokens>,
+    /// What the ledger that the plan writes costs, where a builder counted it.
+    pub(crate) counted: Option<Counted>,
     /// What the policy remembers once the plan has been applied. A plan that is not applied leaves no trace.
     pub memory: Memory,
 }
@@ -89,6 +92,24 @@ pub struct Written {
 impl From<String> for Written {
     fn from(text: String) -> Self {
         Self { text, sources: Vec::new() }
+    }
+}
+
+/// What a text costs, known by what it says: whoever changes it has it counted again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counted {
+    key: u64,
+    amount: Millitokens,
+}
+
+impl Counted {
+    pub(crate) fn new(text: &str, amount: Millitokens) -> Self {
+        Self { key: xxh3_64(text.as_bytes()), amount }
+    }
+
+    /// The amount, if it was this text that was counted.
+    pub(crate) fn of(self, text: &str) -> Option<Millitokens> {
+        (self.key == xxh3_64(text.as_bytes())).then_some(self.amount)
     }
 }
 

@@ -10,7 +10,7 @@ use super::error::{JsonError, Problem};
 use super::escape::Escape;
 
 const BLOCK: usize = 64;
-const WORD: usize = 8;
+pub(super) const WORD: usize = 8;
 
 /// Strings of up to so many words are not worth a block.
 const SHORT_WORDS: usize = 3;
@@ -50,7 +50,7 @@ pub(super) fn scan(bytes: &[u8], start: usize) -> Result<Scanned, JsonError> {
 }
 
 #[inline(always)]
-fn word_at(bytes: &[u8], at: usize) -> Option<u64> {
+pub(super) fn word_at(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..).and_then(<[u8]>::first_chunk::<WORD>).map(|word| u64::from_le_bytes(*word))
 }
 
@@ -221,7 +221,7 @@ const HIGHS: u64 = ONES << 7;
 
 /// The high bit of each quote, backslash and control character; exact up to the first one.
 #[inline]
-fn special_bytes(word: u64) -> u64 {
+pub(super) fn special_bytes(word: u64) -> u64 {
     let quote = word ^ (ONES * b'"' as u64);
     let backslash = word ^ (ONES * b'\\' as u64);
     let is_zero = |word: u64| word.wrapping_sub(ONES) & !word;

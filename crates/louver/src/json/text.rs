@@ -1,7 +1,7 @@
 //! JSON strings as Rust text, and back.
 
 use super::escape::Escape;
-use super::scan::scan;
+use super::scan::{WORD, scan, special_bytes, word_at};
 use std::borrow::Cow;
 
 /// Resolves the escapes of the text between a JSON string's quotes. A lone surrogate becomes U+FFFD.
@@ -30,12 +30,10 @@ pub fn decode(inner: &str) -> Cow<'_, str> {
     Cow::Owned(decoded)
 }
 
-const WORD: usize = 8;
-
 /// The next escape of code or JSON is near, and a call for every few bytes costs more than it finds: the first words are
 /// looked at here.
 #[inline]
-fn backslash_in(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn backslash_in(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::MAX / 255;
     let mut at = 0;
     while at < 6 * WORD
@@ -73,13 +71,21 @@ pub fn encode(text: &str) -> String {
     // A page of code has an escape in every line.
     let mut json = String::with_capacity(text.len() + text.len() / 16 + 2);
     json.push('"');
-    let mut copied = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        if !NEEDS_ESCAPE[usize::from(byte)] {
+    let bytes = text.as_bytes();
+    let (mut copied, mut at) = (0, 0);
+    while at < bytes.len() {
+        let plain = match word_at(bytes, at).map(special_bytes) {
+            Some(0) => WORD,
+            Some(special) => special.trailing_zeros() as usize / 8,
+            None => usize::from(!needs_escape(bytes[at])),
+        };
+        at += plain;
+        let Some(byte) = bytes.get(at).filter(|byte| needs_escape(**byte)) else {
             continue;
-        }
+        };
         json.push_str(&text[copied..at]);
-        copied = at + 1;
+        at += 1;
+        copied = at;
         match byte {
             b'"' => json.push_str("\\\""),
             b'\\' => json.push_str("\\\\"),
@@ -94,18 +100,10 @@ pub fn encode(text: &str) -> String {
     json
 }
 
-/// The bytes that JSON does not let stand in a string as they are.
-const NEEDS_ESCAPE: [bool; 256] = {
-    let mut needs = [false; 256];
-    let mut byte = 0;
-    while byte < 0x20 {
-        needs[byte] = true;
-        byte += 1;
-    }
-    needs[b'"' as usize] = true;
-    needs[b'\\' as usize] = true;
-    needs
-};
+/// Whether JSON does not let a byte stand in a string as it is.
+fn needs_escape(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\\' | ..0x20)
+}
 
 /// JSON without the white space between its tokens; strings and numbers stay as spelled.
 ///

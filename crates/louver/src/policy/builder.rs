@@ -3,7 +3,7 @@
 use super::PolicyInput;
 use crate::catalog::ThinkingBinding;
 use crate::edit::{Change, Edit, thinking_edits};
-use crate::plan::{Largest, LedgerChange, Overflow, Pins, Plan, Written};
+use crate::plan::{Counted, Largest, LedgerChange, Overflow, Pins, Plan, Written};
 use crate::tokens::Millitokens;
 use crate::unit::Unit;
 use crate::view::{Synthetic, SyntheticKind, bridges};
@@ -18,7 +18,7 @@ const OVERSIZED_CHARS: u32 = 2_000;
 /// those that the wire format holds and the last one cannot be evicted through it, so no policy can do so by mistake.
 ///
 /// Costs: making one is O(units in the view), which only a cut pays; each eviction is O(its messages).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PlanBuilder<'a> {
     plan: Plan,
     input: &'a PolicyInput<'a>,
@@ -248,8 +248,14 @@ impl<'a> PlanBuilder<'a> {
     /// Puts a ledger into the plan in place of the one in the view; an empty text takes it out.
     pub fn put_ledger(&mut self, ledger: impl Into<Written>) {
         let ledger = ledger.into();
+        let amount = if ledger.text.is_empty() { Millitokens::ZERO } else { self.input.count_text(&ledger.text) };
+        self.put_counted_ledger(ledger, amount);
+    }
+
+    /// The same where it was counted already.
+    pub(super) fn put_counted_ledger(&mut self, ledger: Written, amount: Millitokens) {
         let is_empty = ledger.text.is_empty();
-        let amount = if is_empty { Millitokens::ZERO } else { self.input.count_text(&ledger.text) };
+        self.plan.counted = Some(Counted::new(&ledger.text, amount));
         self.total = self.total.saturating_sub(self.ledger) + amount;
         self.ledger = amount;
         self.plan.ledger = match is_empty {

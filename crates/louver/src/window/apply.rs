@@ -1,12 +1,12 @@
 //! The only place where a decision becomes a view.
 
-use super::decision::{Accounts, Decision, JobRecord, SummaryChange, joined};
+use super::decision::{Accounts, Decision, JobRecord, Ready, SummaryChange, joined};
 use super::{Event, Fit, SyntheticMessage, Window};
 use crate::condense::{Outcome, Rejection, SUMMARY_PREFIX, Summary};
 use crate::count::count_message;
 use crate::edit::Edit;
 use crate::error::RecordError;
-use crate::plan::{LedgerChange, Memory, Plan, Warning};
+use crate::plan::{Memory, Plan, Warning};
 use crate::policy::Occasion;
 use crate::tokens::Millitokens;
 use crate::unit::Unit;
@@ -72,14 +72,14 @@ impl Window {
     /// Makes a plan true and says what happened.
     pub(super) fn carry_out(&mut self, mut plan: Plan) -> Fit {
         let tokens_before = self.tokens();
-        let mut decision = self.result_of(&plan);
+        let Ready { mut decision, synthetics } = self.result_of(&mut plan);
         let is_unedited = |edit: &&Edit| {
             decision.edited.binary_search_by_key(&edit.index, |edited| edited.index).is_err()
                 && !decision.evicted.iter().any(|range| range.contains(&edit.index))
         };
         let unedited = plan.edits.iter().filter(is_unedited).map(|edit| Warning::NotEdited { index: edit.index });
         plan.warnings.extend(unedited);
-        self.apply(&decision);
+        self.make_true(&decision, synthetics);
         self.memory = std::mem::take(&mut plan.memory);
         let job = plan.condense.take().and_then(|covered| self.ask_for_summary(covered));
         decision.job = job.as_ref().map(|job| JobRecord { id: job.id, covers: job.covers.clone() });
@@ -105,8 +105,19 @@ impl Window {
         self.events.push((self.entries.len(), event));
     }
 
-    /// Makes a decision true.
+    /// Makes a decision true that was made elsewhere.
     pub(super) fn apply(&mut self, decision: &Decision) {
+        let read = |ours: &SyntheticMessage| {
+            let message = Message::parse(self.config.format, &ours.raw).ok()?;
+            let sources = ours.sources.to_vec().into();
+            Some(Synthetic { sources, ..self.synthetic(ours.before, ours.kind, message) })
+        };
+        let synthetics = decision.synthetics.as_ref().map(|all| all.iter().filter_map(read).collect());
+        self.make_true(decision, synthetics);
+    }
+
+    /// Makes a decision true.
+    fn make_true(&mut self, decision: &Decision, synthetics: Option<Vec<Synthetic>>) {
         self.head_end = self.head_end.max(decision.head_end);
         self.evict(&decision.evicted);
         for edited in &decision.edited {
@@ -114,13 +125,8 @@ impl Window {
                 self.replace(edited.index, message);
             }
         }
-        if let Some(synthetics) = &decision.synthetics {
-            let parsed = synthetics.iter().filter_map(|ours| {
-                let message = Message::parse(self.config.format, &ours.raw).ok()?;
-                let sources = ours.sources.clone().into();
-                Some(Synthetic { sources, ..self.synthetic(ours.before, ours.kind, message) })
-            });
-            self.synthetics = parsed.collect();
+        if let Some(synthetics) = synthetics {
+            self.synthetics = synthetics;
         }
         self.forget_thinking();
     }
@@ -240,17 +246,17 @@ impl Window {
     /// Puts a summary behind the head, in place of what it covers; then the policy makes good what its bound demands.
     fn put_summary(&mut self, covers: &[Range<usize>], message: Message, summary: Summary) -> Vec<Decision> {
         let in_view: Vec<_> = covers.iter().filter(|range| !self.entries[range.start].is_evicted).cloned().collect();
-        let accounts = Accounts { ledger: LedgerChange::Keep, summary: SummaryChange::Put(message) };
-        let decision = self.result(&in_view, &[], self.head_end, accounts);
-        self.apply(&decision);
+        let accounts = Accounts { summary: SummaryChange::Put(message), ..Accounts::default() };
+        let Ready { decision, synthetics } = self.result(&in_view, &[], self.head_end, accounts);
+        self.make_true(&decision, synthetics);
         self.condenser.succeed(summary);
         let mut decisions = vec![decision];
         // Where even that is not enough, the next fit says so.
         if self.is_over()
-            && let Ok(plan) = self.plan_for(Occasion::Settling)
+            && let Ok(mut plan) = self.plan_for(Occasion::Settling)
         {
-            let settled = self.result_of(&plan);
-            self.apply(&settled);
+            let Ready { decision: settled, synthetics } = self.result_of(&mut plan);
+            self.make_true(&settled, synthetics);
             self.memory = plan.memory;
             decisions.push(settled);
         }

@@ -1,10 +1,10 @@
 //! A decision as its result: what a view became, so that it can be applied again without asking anybody.
 
-use super::{Window, apply};
+use super::{Sources, Window, apply};
 use crate::count::count_message;
 use crate::edit::{Edit, edit_message, thinking_edits};
 use crate::error::RecordError;
-use crate::plan::{LedgerChange, Plan, Source, Trigger};
+use crate::plan::{Counted, LedgerChange, Plan, Trigger};
 use crate::unit::Unit;
 use crate::view::{Synthetic, SyntheticKind, bridges};
 use crate::wire::{Format, Message, Role};
@@ -66,21 +66,21 @@ pub struct SyntheticMessage {
     /// The message, word by word.
     pub raw: String,
     /// What of its text was taken from the log.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sources: Vec<Source>,
+    #[serde(default, skip_serializing_if = "Sources::is_empty")]
+    pub sources: Sources,
 }
 
 impl SyntheticMessage {
     /// A message of our own, none of which was taken from the log.
     #[must_use]
     pub fn new(before: usize, kind: SyntheticKind, raw: &str) -> Self {
-        Self { before, kind, raw: raw.to_owned(), sources: Vec::new() }
+        Self { before, kind, raw: raw.to_owned(), sources: Sources::default() }
     }
 }
 
 impl From<&Synthetic> for SyntheticMessage {
     fn from(ours: &Synthetic) -> Self {
-        Self { sources: ours.sources.to_vec(), ..Self::new(ours.before, ours.kind, ours.message.raw()) }
+        Self { sources: (*ours.sources).into(), ..Self::new(ours.before, ours.kind, ours.message.raw()) }
     }
 }
 
@@ -127,10 +127,19 @@ impl Decision {
     }
 }
 
+/// A decision that is about to be made true, and the messages of our own that it names, read and counted.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub(super) decision: Decision,
+    pub(super) synthetics: Option<Vec<Synthetic>>,
+}
+
 /// What a decision is about to put in place of the accounts in the view: ledger and summary.
 #[derive(Debug, Default)]
 pub(super) struct Accounts {
     pub(super) ledger: LedgerChange,
+    /// What that ledger costs, if it was counted already.
+    pub(super) counted: Option<Counted>,
     pub(super) summary: SummaryChange,
 }
 
@@ -151,23 +160,16 @@ impl Accounts {
 
 impl Window {
     /// What a plan comes to. Pure: nothing has happened yet.
-    pub(super) fn result_of(&self, plan: &Plan) -> Decision {
+    pub(super) fn result_of(&self, plan: &mut Plan) -> Ready {
         let summary = if plan.drops_summary { SummaryChange::Remove } else { SummaryChange::Keep };
-        let accounts = Accounts { ledger: plan.ledger.clone(), summary };
-        Decision {
-            trigger: plan.trigger,
-            ..self.result(&plan.evict, &plan.edits, self.head_end.max(plan.head_end), accounts)
-        }
+        let accounts = Accounts { ledger: std::mem::take(&mut plan.ledger), counted: plan.counted, summary };
+        let mut ready = self.result(&plan.evict, &plan.edits, self.head_end.max(plan.head_end), accounts);
+        ready.decision.trigger = plan.trigger;
+        ready
     }
 
     /// What evicting these units, making these edits and putting these accounts behind the head comes to.
-    pub(super) fn result(
-        &self,
-        evict: &[Range<usize>],
-        edits: &[Edit],
-        head_end: usize,
-        accounts: Accounts,
-    ) -> Decision {
+    pub(super) fn result(&self, evict: &[Range<usize>], edits: &[Edit], head_end: usize, accounts: Accounts) -> Ready {
         let gone = Gone::of(self, evict);
         // An account that stands does not move: that would be a change for nothing.
         let has_account = self.synthetics.iter().any(|ours| ours.kind.is_account());
@@ -187,8 +189,9 @@ impl Window {
         ];
         let change_start = change_start.into_iter().flatten().min().unwrap_or(usize::MAX);
         let edited = self.edited_after(&gone, edits, change_start);
-        let synthetics = synthetics.map(|all| all.iter().map(SyntheticMessage::from).collect());
-        Decision { evicted: gone.ranges, edited, synthetics, head_end, ..Decision::default() }
+        let recorded = synthetics.as_ref().map(|all| all.iter().map(SyntheticMessage::from).collect());
+        let decision = Decision { evicted: gone.ranges, edited, synthetics: recorded, head_end, ..Decision::default() };
+        Ready { decision, synthetics }
     }
 
     /// The messages in their new form: what the plan edits, and bound thinking behind the first change.
@@ -250,8 +253,14 @@ impl Window {
             LedgerChange::Write(ledger) => {
                 // What a format writes it can read: a property test holds every writer to that.
                 let message = Message::synthetic(self.config.format, Role::Assistant, &ledger.text);
-                let written = message.ok().map(|message| self.synthetic(place, SyntheticKind::Ledger, message));
-                written.map(|ours| Synthetic { sources: ledger.sources.into(), ..ours })
+                let counted = accounts.counted.and_then(|counted| counted.of(&ledger.text));
+                message.ok().map(|message| Synthetic {
+                    before: place,
+                    kind: SyntheticKind::Ledger,
+                    amount: counted.unwrap_or_else(|| count_message(&*self.config.counter, &message)),
+                    message: Arc::new(message),
+                    sources: ledger.sources.into(),
+                })
             }
         };
         let summary = match accounts.summary {

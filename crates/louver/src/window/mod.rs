@@ -6,6 +6,7 @@ mod decision;
 mod log;
 mod payload;
 mod request;
+mod sources;
 
 pub use crate::view::{Breakpoints, Origin, Sent, SyntheticKind, View};
 pub use config::{Assembled, Builder, WindowConfig};
@@ -13,6 +14,7 @@ pub use decision::{Decision, EditedMessage, JobRecord, SyntheticMessage};
 pub use log::{Configured, Event, Log, Record};
 pub use payload::WithPayload;
 pub use request::{Request, Usage};
+pub use sources::Sources;
 
 use crate::Error;
 use crate::address::{Address, NotInLog};

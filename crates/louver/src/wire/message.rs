@@ -38,7 +38,9 @@ impl Message {
         Ok(Self::new(&raw[start..end], shape))
     }
 
-    pub(crate) fn new(raw: &str, shape: Shape) -> Self {
+    pub(crate) fn new(raw: &str, mut shape: Shape) -> Self {
+        // Most messages have one or two parts, and a list that grows makes room for four.
+        shape.parts.shrink_to_fit();
         Self { raw: raw.into(), shape }
     }
 

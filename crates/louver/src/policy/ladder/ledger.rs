@@ -8,9 +8,10 @@
 //!
 //! The log keeps every text, so the ledger holds none: a name is a hash, a line is where it stands.
 
-use super::names::{NameKind, key, names_of_raw};
+use super::names::{NameKind, RawNames, key};
 use super::page::{Candidates, NOWHERE, Name};
-use super::texts::{Line, Place, lines};
+use super::ranked::{Rank, Ranked};
+use super::texts::{Place, texts};
 use crate::json::{Cursor, Kind, text};
 use crate::plain_text::{Speaker, edits_file};
 use crate::policy::PolicyInput;
@@ -56,10 +57,10 @@ impl Fact {
 /// A command and what came of it.
 #[derive(Clone, Debug)]
 pub(super) struct Command {
-    id: String,
+    id: Arc<str>,
     /// The message that holds it.
     pub(super) message: usize,
-    pub(super) text: String,
+    pub(super) text: Arc<str>,
     pub(super) outcome: &'static str,
 }
 
@@ -90,16 +91,16 @@ pub(super) struct Ledger {
     pub(super) folded: Vec<Range<usize>>,
 }
 
-/// Paths, each once with the message that named it last, that one at the end.
+/// Paths, each once with the message that named it last, that one at the end; what they are known by stands beside them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Paths(VecDeque<(String, usize)>);
+pub(super) struct Paths(VecDeque<(u64, Arc<str>, usize)>);
 
 impl Paths {
-    fn note(&mut self, path: String, message: usize) {
-        if let Some(position) = self.0.iter().rposition(|(known, _)| *known == path) {
-            self.0.remove(position);
-        }
-        self.0.push_back((path, message));
+    fn note(&mut self, path: &str, message: usize) {
+        let key = key(path);
+        let known = self.0.iter().rposition(|(known, ..)| *known == key).and_then(|position| self.0.remove(position));
+        let path = known.map_or_else(|| path.into(), |(_, path, _)| path);
+        self.0.push_back((key, path, message));
         if self.0.len() > PATHS {
             self.0.pop_front();
         }
@@ -107,11 +108,14 @@ impl Paths {
 
     /// The newest first.
     pub(super) fn newest(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.0.iter().rev().map(|(path, message)| (path.as_str(), *message))
+        self.0.iter().rev().map(|(_, path, message)| (&**path, *message))
     }
 
-    pub(super) fn contains(&self, path: &str) -> bool {
-        self.0.iter().any(|(known, _)| known == path)
+    /// The same without those that others name, too.
+    pub(super) fn newest_besides(&self, others: &Self) -> impl Iterator<Item = (&str, usize)> {
+        let is_other = |key: u64| others.0.iter().any(|(other, ..)| *other == key);
+        let own = self.0.iter().rev().filter(move |(key, ..)| !is_other(*key));
+        own.map(|(_, path, message)| (&**path, *message))
     }
 }
 
@@ -150,11 +154,12 @@ impl Ledger {
 
     /// Looks through what stays in the view, each message once.
     pub(super) fn look_through(&mut self, input: &PolicyInput<'_>, left: &[Range<usize>]) {
+        let mut found = Vec::new();
         for index in left.iter().cloned().flatten() {
             self.standing.entry(index).or_insert_with(|| {
-                let mut found = Vec::new();
+                found.clear();
                 mentions(input.original(index), |mention| found.push(mention));
-                found.into()
+                found.as_slice().into()
             });
         }
     }
@@ -163,11 +168,11 @@ impl Ledger {
         let Arguments { path, command } = Arguments::of(message, part);
         if let Some(path) = path {
             let paths = if edits_file(&message.name_of(part)) { &mut self.written } else { &mut self.read };
-            paths.note(path, index);
+            paths.note(&path, index);
         }
         if let Some(command) = command {
-            let text = super::page::shortened(command.lines().next().unwrap_or_default()).to_owned();
-            let id = message.id_of(part).into_owned();
+            let text = super::page::shortened(command.lines().next().unwrap_or_default()).into();
+            let id = message.id_of(part).into();
             self.commands.push_back(Command { id, message: index, text, outcome: "no result" });
             if self.commands.len() > COMMANDS {
                 self.commands.pop_front();
@@ -188,11 +193,12 @@ impl Ledger {
             return;
         }
         let ages = Ages::of(input);
-        let weigh = |key: u64, fact: &Fact| (worth(fact, ages), key);
-        let mut weighed: Vec<(u64, u64)> = self.facts.iter().map(|(key, fact)| weigh(*key, fact)).collect();
-        let (_, least, _) = weighed.select_nth_unstable_by(FACTS, |a, b| b.cmp(a));
-        let least = *least;
-        self.facts.retain(|key, fact| weigh(*key, fact) > least);
+        let weigh = |(key, fact): (&u64, &Fact)| u128::from(worth(fact, ages)) << 64 | u128::from(*key);
+        let mut weighed: Vec<u128> = self.facts.iter().map(weigh).collect();
+        weighed.select_nth_unstable_by(FACTS, |a, b| b.cmp(a));
+        // A table of its own size: the one that everything was taken into has room for far more.
+        let kept = weighed[..FACTS].iter().map(|weighed| *weighed as u64);
+        self.facts = kept.filter_map(|key| Some((key, *self.facts.get(&key)?))).collect();
     }
 
     /// What could be written down, the worthiest per character first. `left` is what stays in the view.
@@ -207,17 +213,21 @@ impl Ledger {
         for (key, fact) in self.facts.iter().filter(|(key, _)| !standing.contains(*key)) {
             let worth = worth(fact, ages);
             *lines.entry((fact.message, fact.place)).or_default() += worth;
-            names.push((worth / (u64::from(fact.name_len) + NAME_COST), *key, fact));
+            let density = worth / (u64::from(fact.name_len) + NAME_COST);
+            names.push((Rank::new(density, fact.message, fact.place), *key));
         }
         let density = |((message, place), worth): ((u32, Place), u64)| {
             let shown = place.len().min(super::page::LINE_CHARS) as u64;
-            (worth / (shown + LINE_COST), (message, place))
+            Rank::new(worth / (shown + LINE_COST), message, place)
         };
-        let lines = densest(lines.into_iter().map(density).collect(), super::page::MOST_LINES, |line| *line);
-        let rank = |(density, key, fact): &(u64, u64, &Fact)| (*density, fact.message, fact.place, *key);
-        let names = densest(names, super::page::MOST_NAMES, rank);
-        let lines = lines.into_iter().map(|(_, line)| line).collect();
-        Candidates::new(self, input, lines, names.into_iter().map(|(_, key, fact)| fact.named(key)).collect())
+        let lines = Ranked::new(lines.into_iter().map(density).collect(), super::page::MOST_LINES);
+        let names = Ranked::new(names, super::page::MOST_NAMES);
+        Candidates::new(self, input, lines, names)
+    }
+
+    /// A name by what it is known by.
+    pub(super) fn name(&self, key: u64) -> Option<Name> {
+        Some(self.facts.get(&key)?.named(key))
     }
 
     /// The names in what stays in the view: nothing needs to be written down about them.
@@ -261,24 +271,17 @@ impl Ages {
     }
 }
 
-/// Those that rank highest, the highest first, no more than there can be room for.
-fn densest<T, R: Ord>(mut all: Vec<T>, most: usize, rank: impl Fn(&T) -> R) -> Vec<T> {
-    let order = |a: &T, b: &T| rank(b).cmp(&rank(a));
-    if all.len() > most {
-        all.select_nth_unstable_by(most, order);
-        all.truncate(most);
-    }
-    all.sort_unstable_by(order);
-    all
-}
-
 /// Calls `each` with every name of a message. O(its bytes).
 fn mentions(message: &Message, mut each: impl FnMut(Mention)) {
-    lines(message, |Line { place, raw, speaker, is_edit }| {
-        names_of_raw(raw, |kind, name, at| {
-            let name_at = at.and_then(|at| u16::try_from(at).ok()).unwrap_or(NOWHERE);
-            let name_len = u16::try_from(name.len()).unwrap_or(u16::MAX);
-            each(Mention { key: key(name), place, name_at, name_len, kind, speaker, is_edit });
+    texts(message, |text| {
+        let mut names = RawNames::new(text.raw);
+        text.lines(|place, line| {
+            names.of_line(line, |kind, name, at| {
+                let name_at = at.and_then(|at| u16::try_from(at).ok()).unwrap_or(NOWHERE);
+                let name_len = u16::try_from(name.len()).unwrap_or(u16::MAX);
+                let (speaker, is_edit) = (text.speaker, text.is_edit);
+                each(Mention { key: key(name), place, name_at, name_len, kind, speaker, is_edit });
+            });
         });
     });
 }

@@ -5,12 +5,14 @@
 //! fit, the oldest of the tail follows; then oversized results are clipped. Instructions and everything else before the
 //! model's first answer, the latest request and pinned texts stay in any case.
 
+mod block;
 mod books;
 mod clip;
 mod config;
 mod ledger;
 mod names;
 mod page;
+mod ranked;
 mod tail;
 mod texts;
 
@@ -199,6 +201,9 @@ impl Ladder {
             let ledger = input.tokens(input.ledger_amount());
             builder.evict_down_to(budget.allowed_tokens() - marks.ledger_tokens + ledger);
         }
+        if is_over {
+            check_floor(&builder)?;
+        }
         let evicted = builder.evicted();
         let mut cut = state.clone();
         if !evicted.is_empty() {
@@ -244,8 +249,8 @@ impl Ladder {
         let left: Vec<Range<usize>> = builder.units().map(|(unit, _)| unit.range.clone()).collect();
         Arc::make_mut(&mut state.ledger).look_through(input, &left);
         let candidates = state.ledger.candidates(input, &left);
-        let count = |text: &str| input.tokens(input.count_text(text));
-        builder.put_ledger(candidates.page_within(bound.min(room), self.config.lines_percent, count));
+        let (page, amount) = candidates.page_within(bound.min(room), self.config.lines_percent);
+        builder.put_counted_ledger(page, amount);
     }
 
     /// The latest request and the messages that hold a pinned text.
@@ -272,6 +277,13 @@ impl Ladder {
         let new = (sent..input.log_len()).filter(|index| input.is_in_view(*index));
         new.flat_map(|index| shrunk(input, index, limit_chars)).collect()
     }
+}
+
+/// Fails where even without a ledger everything that has to stay is too much: nothing need be read for one then.
+fn check_floor(builder: &PlanBuilder<'_>) -> Result<(), Overflow> {
+    let mut bare = builder.clone();
+    bare.put_ledger(String::new());
+    bare.finish().map(drop)
 }
 
 /// The edits that clip the oversized results of a message.

@@ -1,6 +1,8 @@
 //! The names in a line: addresses, paths, dotted, snake-case and camel-case names, hashes, larger numbers.
 
+use super::block::Block;
 use crate::json::text;
+use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// What a name looks like; some kinds are referred to again far more often than others.
@@ -14,29 +16,52 @@ pub(super) enum NameKind {
     Number,
 }
 
-/// Calls `each` with every name of a line, left to right. O(line).
-pub(super) fn names<'a>(line: &'a str, mut each: impl FnMut(NameKind, &'a str)) {
-    scan::<false>(line, |kind, at, end| each(kind, &line[at..end]));
+/// Calls `each` with every name of a text, left to right. O(text).
+pub(super) fn names<'a>(text: &'a str, mut each: impl FnMut(NameKind, &'a str)) {
+    let mut block = Block::at(text.as_bytes(), 0);
+    scan::<false>(text, 0..text.len(), &mut block, |kind, at, end| each(kind, &text[at..end]));
 }
 
-/// Calls `each` with every name of a line whose escapes are still written as in JSON, and with where it stands in the
-/// line as written; nothing where that has escapes inside names. O(line).
-pub(super) fn names_of_raw(line: &str, mut each: impl FnMut(NameKind, &str, Option<usize>)) {
-    let unread = scan::<true>(line, |kind, at, end| each(kind, &line[at..end], Some(at)));
-    if let Some(unread) = unread {
-        names(&text::decode(&line[unread..]), |kind, name| each(kind, name, None));
+/// The names of a text whose escapes are still written as in JSON, line by line.
+#[derive(Debug)]
+pub(super) struct RawNames<'a> {
+    text: &'a str,
+    block: Block,
+}
+
+impl<'a> RawNames<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, block: Block::at(text.as_bytes(), 0) }
+    }
+
+    /// Calls `each` with every name of a line behind the ones before, and with where it stands in the line as written;
+    /// nothing where that has escapes inside names. O(line).
+    pub(super) fn of_line(&mut self, line: Range<usize>, mut each: impl FnMut(NameKind, &str, Option<usize>)) {
+        let (text, start) = (self.text, line.start);
+        let tell = |kind, at: usize, end| each(kind, &text[at..end], Some(at - start));
+        if let Some(unread) = scan::<true>(text, line.clone(), &mut self.block, tell) {
+            names(&text::decode(&text[unread..line.end]), |kind, name| each(kind, name, None));
+        }
     }
 }
 
-/// Calls `each` with the kind, start and end of every name. Where escapes are `RAW`, they part names; but one that may
-/// stand for a piece of a name ends the scan, and what begins there is to be decoded first.
-fn scan<const RAW: bool>(line: &str, mut each: impl FnMut(NameKind, usize, usize)) -> Option<usize> {
+/// Calls `each` with the kind, start and end of every name in a part of a text, at whose ends no word is cut in two. Where
+/// escapes are `RAW`, they part names; but one that may stand for a piece of a name ends the scan, and what begins there
+/// is to be decoded first.
+fn scan<const RAW: bool>(
+    text: &str,
+    range: Range<usize>,
+    block: &mut Block,
+    mut each: impl FnMut(NameKind, usize, usize),
+) -> Option<usize> {
+    let line = &text[..range.end];
     let bytes = line.as_bytes();
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        let class = CLASS[usize::from(*byte)];
-        if class == 0 || (class == SIGN && *byte != b'/') {
-            if RAW && *byte == b'\\' {
+    let mut at = range.start;
+    while let Some(next) = block.next(text.as_bytes(), at, range.end) {
+        at = next;
+        let byte = bytes[at];
+        if CLASS[usize::from(byte)] == SIGN && byte != b'/' {
+            if RAW && byte == b'\\' {
                 if spells_a_letter(bytes, at) {
                     return Some(at);
                 }
@@ -251,7 +276,7 @@ mod tests {
     fn escapes_part_names_unless_they_stand_for_a_piece_of_one() {
         let raw = r#"\tself.value = \"a_b\"\\n src\/lib.rs caf\u00e9_bar"#;
         let mut all = Vec::new();
-        super::names_of_raw(raw, |_, name, at| {
+        super::RawNames::new(raw).of_line(0..raw.len(), |_, name, at| {
             assert!(at.is_none_or(|at| raw[at..].starts_with(name)));
             all.push(name.to_owned());
         });

@@ -2,11 +2,13 @@
 
 use super::ledger::Ledger;
 use super::names::{key, names};
+use super::ranked::{Rank, Ranked};
 use super::texts::Place;
 use crate::address::Address;
 use crate::edit::clip;
 use crate::plan::{Source, Written};
 use crate::policy::PolicyInput;
+use crate::tokens::Millitokens;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -49,8 +51,8 @@ pub(super) struct Name {
 pub(super) struct Candidates<'a> {
     ledger: &'a Ledger,
     input: &'a PolicyInput<'a>,
-    lines: Vec<(u32, Place)>,
-    names: Vec<Name>,
+    lines: Ranked<Rank>,
+    names: Ranked<(Rank, u64)>,
     /// Arguments that were decoded to find lines in them.
     decoded: RefCell<FxHashMap<(usize, usize), Rc<str>>>,
 }
@@ -59,24 +61,25 @@ impl<'a> Candidates<'a> {
     pub(super) fn new(
         ledger: &'a Ledger,
         input: &'a PolicyInput<'a>,
-        lines: Vec<(u32, Place)>,
-        names: Vec<Name>,
+        lines: Ranked<Rank>,
+        names: Ranked<(Rank, u64)>,
     ) -> Self {
         Self { ledger, input, lines, names, decoded: RefCell::default() }
     }
 
-    /// A page of at most so many tokens, by `count`; empty where there is no room for one.
-    pub(super) fn page_within(&self, most_tokens: u64, lines_percent: u8, count: impl Fn(&str) -> u64) -> Written {
+    /// A page of at most so many tokens, and what it costs; empty where there is no room for one.
+    pub(super) fn page_within(&self, most_tokens: u64, lines_percent: u8) -> (Written, Millitokens) {
         let mut max_chars = most_tokens.saturating_mul(CHARS_PER_TOKEN);
         while max_chars >= SMALLEST_PAGE_CHARS {
             let page = self.page(usize::try_from(max_chars).unwrap_or(usize::MAX), usize::from(lines_percent));
-            let tokens = count(&page.text);
+            let amount = self.input.count_text(&page.text);
+            let tokens = self.input.tokens(amount);
             if tokens <= most_tokens {
-                return page;
+                return (page, amount);
             }
             max_chars = (max_chars * most_tokens / tokens).min(max_chars * 19 / 20);
         }
-        Written::default()
+        (Written::default(), Millitokens::ZERO)
     }
 
     fn page(&self, max_chars: usize, lines_percent: usize) -> Written {
@@ -94,14 +97,15 @@ impl<'a> Candidates<'a> {
         let commands = ledger.commands.iter().rev();
         let commands = commands.map(|c| Entry { after: c.outcome, ..Entry::quoting(&*c.text, c.message) });
         page.section("Commands:", max_chars / 8, commands);
-        let lines = self.lines.iter().map(|(message, place)| {
-            let message = *message as usize;
-            Entry::quoting(self.line(message, *place), message)
+        let lines = self.lines.iter().map(|rank| {
+            let (message, place) = rank.line();
+            Entry::quoting(self.line(message as usize, place), message as usize)
         });
         page.section("Lines:", max_chars / 100 * lines_percent, lines);
-        let only_read = ledger.read.newest().filter(|(path, _)| !ledger.written.contains(path));
+        let only_read = ledger.read.newest_besides(&ledger.written);
         page.section("Files read:", max_chars / 16, only_read.map(entry));
-        page.names("Names:", &self.names, |name, text| self.spell(name, text));
+        let names = self.names.iter().map(|(_, key)| key);
+        page.names("Names:", names, |key| ledger.name(key), |name, text| self.spell(name, text));
         page.written
     }
 
@@ -262,19 +266,23 @@ impl Page {
     }
 
     /// What room is left is filled with bare names that do not stand on the page yet.
-    fn names(&mut self, heading: &str, all: &[Name], spell: impl Fn(&Name, &mut String)) {
+    fn names(
+        &mut self,
+        heading: &str,
+        keys: impl Iterator<Item = u64>,
+        find: impl Fn(u64) -> Option<Name>,
+        spell: impl Fn(&Name, &mut String),
+    ) {
         if self.room() < 64 {
             return;
         }
         let mut standing = FxHashSet::with_capacity_and_hasher(MOST_NAMES, FxBuildHasher);
-        self.written.text.lines().for_each(|line| {
-            names(line, |_, name| {
-                standing.insert(key(name));
-            });
+        names(&self.written.text, |_, name| {
+            standing.insert(key(name));
         });
         let mut misses = 0;
         let mut is_open = false;
-        for name in all.iter().filter(|name| !standing.contains(&name.key)) {
+        for name in keys.filter(|key| !standing.contains(key)).filter_map(find) {
             if self.room() < 8 || misses > MISSES {
                 break;
             }
@@ -288,7 +296,7 @@ impl Page {
             }
             self.written.text.push(' ');
             let start = self.written.text.len();
-            spell(name, &mut self.written.text);
+            spell(&name, &mut self.written.text);
             if self.written.text.len() > start {
                 (is_open, misses) = (true, 0);
                 self.took(start, name.message as usize);

@@ -4,6 +4,7 @@ use crate::json::{Cursor, Kind, text};
 use crate::plain_text::{Speaker, edits_file};
 use crate::wire::{Message, Part, PartKind, Role};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Raw bytes of a line that are kept at most; what is shown of it is shorter.
 const LINE_BYTES: usize = 2_400;
@@ -20,6 +21,15 @@ pub(super) struct Place(u64);
 const RAW: u16 = u16::MAX;
 
 impl Place {
+    /// Places of a message are in the order of their numbers.
+    pub(super) fn number(self) -> u64 {
+        self.0
+    }
+
+    pub(super) fn of_number(number: u64) -> Self {
+        Self(number)
+    }
+
     pub(super) fn len(self) -> usize {
         (self.0 & 0xffff) as usize
     }
@@ -45,18 +55,26 @@ impl Place {
     }
 }
 
-/// A line, who says it, and whether it is an argument of a tool that changes files.
+/// A text as it is written, escapes and all, who says it, and whether it is an argument of a tool that changes files.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line<'t> {
-    pub(super) place: Place,
-    /// As written, escapes and all.
+pub(super) struct Text<'t> {
     pub(super) raw: &'t str,
     pub(super) speaker: Speaker,
     pub(super) is_edit: bool,
+    /// Where it stands in the raw text of the message, or in the decoded text of a part.
+    start: usize,
+    part: u16,
 }
 
-/// Calls `each` with every line of a message that is not empty. O(its bytes).
-pub(super) fn lines(message: &Message, mut each: impl FnMut(Line<'_>)) {
+impl Text<'_> {
+    /// Calls `each` with every line that is not empty, and with where it stands in this text. O(its bytes).
+    pub(super) fn lines(&self, mut each: impl FnMut(Place, Range<usize>)) {
+        split(self.raw, |line| each(Place::new(self.part, self.start + line.start, &self.raw[line.clone()]), line));
+    }
+}
+
+/// Calls `each` with every text of a message. O(its bytes).
+pub(super) fn texts(message: &Message, mut each: impl FnMut(Text<'_>)) {
     let mut is_result = false;
     for (at, part) in message.shape().parts.iter().enumerate() {
         if !part.nested {
@@ -73,11 +91,12 @@ pub(super) fn lines(message: &Message, mut each: impl FnMut(Line<'_>)) {
             Role::User | Role::System | Role::Developer => Speaker::User,
         };
         let is_edit = part.kind == PartKind::ToolCall && edits_file(&message.name_of(part));
-        part_lines(message, at, part, |place, raw| each(Line { place, raw, speaker, is_edit }));
+        part_texts(message, at, part, |part, start, raw| each(Text { raw, speaker, is_edit, start, part }));
     }
 }
 
-fn part_lines(message: &Message, at: usize, part: &Part, mut each: impl FnMut(Place, &str)) {
+/// Calls `each` with the part whose decoded text it is about, where in that a text stands, and the text.
+fn part_texts(message: &Message, at: usize, part: &Part, mut each: impl FnMut(u16, usize, &str)) {
     let value = part.text.of(message.raw());
     let start = part.text.start as usize;
     let is_call = matches!(part.kind, PartKind::ToolCall | PartKind::ServerToolCall);
@@ -85,18 +104,13 @@ fn part_lines(message: &Message, at: usize, part: &Part, mut each: impl FnMut(Pl
         if is_call && inner.trim_start().starts_with(['{', '[']) {
             let decoded = text::decode(inner);
             let part = u16::try_from(at).unwrap_or(RAW - 1);
-            let is_json = strings(&decoded, |offset, inner| {
-                split(inner, |from, raw| each(Place::new(part, offset + from, raw), raw));
-            });
-            if is_json {
+            if strings(&decoded, |offset, inner| each(part, offset, inner)) {
                 return;
             }
         }
-        split(inner, |from, raw| each(Place::new(RAW, start + 1 + from, raw), raw));
+        each(RAW, start + 1, inner);
     } else {
-        strings(value, |offset, inner| {
-            split(inner, |from, raw| each(Place::new(RAW, start + offset + from, raw), raw));
-        });
+        strings(value, |offset, inner| each(RAW, start + offset, inner));
     }
 }
 
@@ -146,16 +160,16 @@ fn strings(json: &str, mut each: impl FnMut(usize, &str)) -> bool {
 }
 
 /// Cuts a JSON string, escapes as written, at its line breaks.
-fn split(inner: &str, mut each: impl FnMut(usize, &str)) {
+fn split(inner: &str, mut each: impl FnMut(Range<usize>)) {
     let bytes = inner.as_bytes();
     let mut start = 0;
     let mut at = 0;
     let mut tell = |start: usize, end: usize| {
         if start < end {
-            each(start, &inner[start..end]);
+            each(start..end);
         }
     };
-    while let Some(escape) = memchr::memchr(b'\\', &bytes[at..]).map(|offset| at + offset) {
+    while let Some(escape) = bytes.get(at..).and_then(text::backslash_in).map(|offset| at + offset) {
         at = escape + 2;
         if bytes.get(escape + 1) == Some(&b'n') {
             tell(start, escape);
@@ -173,10 +187,12 @@ mod tests {
     fn found(format: Format, raw: &str) -> Vec<(Speaker, bool, String)> {
         let message = Message::parse(format, raw).unwrap();
         let mut all = Vec::new();
-        lines(&message, |line| {
-            let decoded = line.place.part().map(|part| message.text_of(&message.shape().parts[part]));
-            let text = line.place.line(decoded.as_deref().unwrap_or(message.raw())).into_owned();
-            all.push((line.speaker, line.is_edit, text));
+        texts(&message, |text| {
+            text.lines(|place, _| {
+                let decoded = place.part().map(|part| message.text_of(&message.shape().parts[part]));
+                let line = place.line(decoded.as_deref().unwrap_or(message.raw())).into_owned();
+                all.push((text.speaker, text.is_edit, line));
+            });
         });
         all
     }
