@@ -60,11 +60,12 @@ impl Landmarks {
     }
 
     /// Whether a unit may leave under no policy: instructions, a provider's compaction, and, where the model wants the
-    /// thinking of an unfinished turn, what opened that turn and the answer that opened it. (Without what opened it, an
-    /// older turn would be the unfinished one.)
+    /// thinking of an unfinished turn, what opened that turn, the answer that opened it and the end of the history.
+    /// (Without what opened it an older turn would be the unfinished one, and without its end a finished one would be.)
     pub(crate) fn holds(&self, unit: &Unit, thinking: ThinkingBinding) -> bool {
         let has = |index: Option<usize>| index.is_some_and(|index| unit.range.contains(&index));
-        let is_open_turn = thinking == ThinkingBinding::OpenTurn && (has(self.thinking_opener) || has(self.prompt));
+        let marks_turn = has(self.thinking_opener) || has(self.prompt) || has(self.len.checked_sub(1));
+        let is_open_turn = thinking == ThinkingBinding::OpenTurn && marks_turn;
         unit.range.start < self.instructions_end || has(self.compaction) || is_open_turn
     }
 }

@@ -167,6 +167,40 @@ fn manual_thinking_keeps_the_answer_that_opens_an_unfinished_turn() {
     assert!(evicting >= 7, "only {evicting} policies left something out");
 }
 
+/// The head alone stays, whatever comes behind it.
+fn head_alone(messages: &[Value]) -> Window {
+    let cap = MessagesConfig { max_messages: 1, preserve_first_n: 3, preserve_last_n: 0, summarize_on_trim: false };
+    let config = WindowConfig::new(Format::Anthropic, PolicyKind::Messages(cap));
+    let mut window = Window::new(config.with_thinking(ThinkingBinding::OpenTurn)).unwrap();
+    window.extend_json(messages).unwrap();
+    window.fit().unwrap();
+    window
+}
+
+fn refused(messages: &[impl AsRef<str>]) -> usize {
+    let messages = messages.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(",");
+    let body = format!(r#"{{"thinking":{{"type":"enabled","budget_tokens":1024}},"messages":[{messages}]}}"#);
+    let violations = check(&Body::parse(&body, Some(Format::Anthropic)).unwrap());
+    violations.iter().filter(|violation| violation.rule == "thinking-misplaced").count()
+}
+
+#[test]
+fn a_turn_that_began_without_thinking_is_no_unfinished_one_once_its_end_has_left() {
+    let turn = [
+        json!({ "role": "user", "content": "What is in the folder?" }),
+        json!({ "role": "assistant", "content": [tool_use(1)] }),
+        tool_result(1),
+    ];
+    let said = json!({ "role": "assistant", "content": "Nothing." });
+    let calls = json!({ "role": "assistant", "content": [thought(), tool_use(2), tool_use(3)] });
+    for (rest, had) in [(vec![said], 0), (vec![calls, tool_result(2), tool_result(3)], 1)] {
+        let messages = [&turn[..], &rest].concat();
+        assert_eq!(refused(&messages.iter().map(Value::to_string).collect::<Vec<_>>()), had, "{messages:#?}");
+        let window = head_alone(&messages);
+        assert_eq!(refused(&sent(&window)), had, "{:#?}", sent(&window));
+    }
+}
+
 // Item 2.
 
 #[test]

@@ -232,13 +232,11 @@ pub(crate) fn legal_stays_legal(seen: &Observed, config: &WindowConfig) {
     let view: Vec<_> = seen.sent.iter().map(|(origin, message)| (origin.index(), &**message)).collect();
     let second = SECOND_READING.get().map(|read| (read(config, &original), read(config, &view)));
     for (before, after) in std::iter::once((violations(config, &original), violations(config, &view))).chain(second) {
-        // A turn that is illegal for want of thinking is so whichever of its messages comes first; and where calls and
-        // results do not pair, nobody can tell where the turn began that wants it.
-        const OF_TURNS: [&str; 3] = ["thinking-misplaced", "tool-use-without-result", "tool-result-without-use"];
-        let has_no_turns = before.iter().any(|(rule, _)| OF_TURNS.iter().any(|of_turns| rule.starts_with(of_turns)));
-        let is_inherited = |broken: &&(String, Option<usize>)| {
-            before.contains(*broken) || (broken.0.starts_with(OF_TURNS[0]) && has_no_turns)
-        };
+        // A turn that is illegal for want of thinking is so whichever of its messages comes first.
+        let wants_thinking = |broken: &(String, Option<usize>)| broken.0.starts_with("thinking-misplaced");
+        let had_wanted = before.iter().any(wants_thinking);
+        let is_inherited =
+            |broken: &&(String, Option<usize>)| before.contains(*broken) || (wants_thinking(broken) && had_wanted);
         let new: Vec<_> = after.iter().filter(|broken| !is_inherited(broken)).collect();
         assert!(
             new.is_empty(),
