@@ -10,7 +10,7 @@ use laws::{order_and_bytes, pins_stay, stable};
 use louver::budget::Budget;
 use louver::plan::{Bound, Largest, Memory, Overflow, Pins, Plan};
 use louver::policy::{MessagesConfig, Policy, PolicyInput, PolicyKind};
-use louver::window::{Origin, Window, WindowConfig};
+use louver::window::{Fit, Origin, Window, WindowConfig};
 use louver::wire::{Format, Message, Role};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -53,8 +53,8 @@ fn observed(config: &WindowConfig) -> Observed {
     order_and_bytes(&seen);
     pins_stay(&seen, config);
     legal_stays_legal(&seen, config);
-    fits(&seen, config);
-    conserves(&seen);
+    fits(&seen, &Fit::default(), config);
+    conserves(&seen, config);
     stable(&seen, &seen);
     seen
 }
@@ -172,7 +172,7 @@ fn a_view_has_more_tokens_than_are_allowed() {
     let mut seen = observed(&capped());
     (seen.bound, seen.budget) = (Bound::Tokens, budget(100));
     seen.tokens = 90;
-    fits(&seen, &capped());
+    fits(&seen, &Fit::default(), &capped());
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn a_view_has_more_tokens_than_are_allowed() {
 fn a_view_has_more_messages_than_the_cap() {
     let mut seen = observed(&capped());
     seen.preserved_messages = 10;
-    fits(&seen, &capped());
+    fits(&seen, &Fit::default(), &capped());
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_view_has_more_messages_than_the_cap() {
 fn a_message_is_neither_kept_nor_evicted() {
     let mut seen = observed(&capped());
     seen.evicted.pop_first().unwrap();
-    conserves(&seen);
+    conserves(&seen, &capped());
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn a_message_is_neither_kept_nor_evicted() {
 fn a_message_is_kept_and_evicted() {
     let mut seen = observed(&capped());
     seen.evicted.insert(0);
-    conserves(&seen);
+    conserves(&seen, &capped());
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn a_message_is_kept_and_evicted() {
 fn the_metrics_are_of_another_view() {
     let mut seen = observed(&capped());
     seen.preserved_messages += 1;
-    conserves(&seen);
+    conserves(&seen, &capped());
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn the_metrics_are_of_another_view() {
 fn the_estimate_is_of_another_view() {
     let mut seen = observed(&capped());
     seen.estimated_tokens += 1;
-    conserves(&seen);
+    conserves(&seen, &capped());
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub(crate) enum Step {
     },
     /// The provider's own summary of everything before it, where the format has one.
     Compaction,
+    /// The answer to an earlier call, long after it; to none, where it was answered already.
+    LateAnswer(Call),
     Orphan,
     System,
 }
@@ -91,6 +93,7 @@ fn any_step() -> impl Strategy<Value = Step> {
             .prop_map(|(thinking, calls, is_split)| Step::Calls { thinking, calls, is_split }),
         1 => thought(),
         1 => Just(Step::Compaction),
+        2 => call(true).prop_map(Step::LateAnswer),
         1 => Just(Step::Orphan),
         1 => Just(Step::System),
     ]
@@ -158,6 +161,11 @@ fn anthropic(number: usize, step: &Step) -> Vec<Value> {
         Step::Orphan => {
             vec![json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "x", "content": "?" }] })]
         }
+        Step::LateAnswer(call) => {
+            let content = words(number, call.answer.unwrap_or_default());
+            let result = json!({ "type": "tool_result", "tool_use_id": id(call), "content": content });
+            vec![json!({ "role": "user", "content": [result] })]
+        }
         Step::Calls { thinking, calls, is_split } => {
             let thought = anthropic_thinking(*thinking);
             let uses = calls
@@ -184,6 +192,10 @@ fn openai_chat(number: usize, step: &Step) -> Vec<Value> {
         Step::Assistant(length) => vec![json!({ "role": "assistant", "content": words(number, *length) })],
         Step::System => vec![json!({ "role": "system", "content": "Be brief." })],
         Step::Orphan => vec![json!({ "role": "tool", "tool_call_id": "x", "content": "?" })],
+        Step::LateAnswer(call) => {
+            let content = words(number, call.answer.unwrap_or_default());
+            vec![json!({ "role": "tool", "tool_call_id": id(call), "content": content })]
+        }
         Step::Calls { calls, .. } => {
             let made: Vec<Value> = calls
                 .iter()
@@ -225,6 +237,10 @@ fn openai_responses(number: usize, step: &Step) -> Vec<Value> {
             }
             items
         }
+        Step::LateAnswer(call) => {
+            let output = words(number, call.answer.unwrap_or_default());
+            vec![json!({ "type": "function_call_output", "call_id": id(call), "output": output })]
+        }
         Step::Compaction => {
             vec![json!({ "type": "compaction", "id": format!("cmp_{number}"), "encrypted_content": "ZW5j" })]
         }
@@ -241,6 +257,10 @@ fn gemini(number: usize, step: &Step) -> Vec<Value> {
             vec![
                 json!({ "role": "user", "parts": [{ "functionResponse": { "name": "x", "response": { "output": "?" } } }] }),
             ]
+        }
+        Step::LateAnswer(call) => {
+            let response = json!({ "output": words(number, call.answer.unwrap_or_default()) });
+            vec![json!({ "role": "user", "parts": [{ "functionResponse": { "name": "read", "response": response } }] })]
         }
         Step::Calls { calls, .. } => {
             let made: Vec<Value> = calls
