@@ -2,7 +2,7 @@
 
 use crate::catalog::ThinkingBinding;
 use crate::unit::Unit;
-use crate::wire::{PartKind, Role, Shape};
+use crate::wire::{PartKind, Role, Shape, Wire};
 
 /// Places of a log, kept up as messages arrive: each follows from the messages alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,8 +50,32 @@ impl Landmarks {
 
     /// Whether a seam before `next` lies inside an unfinished turn that has to begin with thinking: a message of the
     /// user there would begin another turn, which does not.
-    pub(crate) fn is_inside_turn(&self, next: usize, thinking: ThinkingBinding) -> bool {
+    fn is_inside_turn(&self, next: usize, thinking: ThinkingBinding) -> bool {
         thinking == ThinkingBinding::OpenTurn && self.thinking_opener.is_some_and(|opener| next > opener)
+    }
+
+    /// Whether what the model says before `next` would begin the unfinished turn in place of the answer that has to begin it
+    /// with thinking.
+    fn comes_before_answer(&self, next: usize, thinking: ThinkingBinding) -> bool {
+        let is_before = self.thinking_opener.map_or(!self.has_answer, |opener| next <= opener);
+        thinking == ThinkingBinding::OpenTurn && is_before && self.prompt.is_none_or(|prompt| prompt < next)
+    }
+
+    /// The roles of what has to stand before an account of what left and at the end of the seam before `next`. The end of a
+    /// history needs nothing: what comes next is not known yet.
+    pub(crate) fn bridges(
+        &self,
+        wire: &Wire,
+        thinking: ThinkingBinding,
+        next: usize,
+        [before, account, after]: [Option<&Shape>; 3],
+    ) -> [Option<Role>; 2] {
+        let opening = account.and_then(|account| wire.bridge(before, Some(account)));
+        let marker = after.and_then(|after| wire.bridge(account.or(before), Some(after)));
+        let begins_turn = account.is_some() && after.is_some() && self.comes_before_answer(next, thinking);
+        let marker = marker.or(begins_turn.then_some(Role::User));
+        let is_inside_turn = self.is_inside_turn(next, thinking);
+        [opening, marker].map(|role| role.filter(|role| !is_inside_turn || *role != Role::User))
     }
 
     /// Where what the model sees begins: what stands before a provider's compaction it does not.

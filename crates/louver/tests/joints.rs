@@ -1109,3 +1109,25 @@ fn the_report_says_what_the_summary_cost() {
     let report = Report::new(&window, &fit);
     assert_eq!((report.summary.as_deref(), report.cost), (Some("All went well."), Some(0.25)));
 }
+
+#[test]
+fn an_account_does_not_begin_an_unfinished_turn_in_place_of_thinking() {
+    let block = json!({ "type": "compaction", "content": "So far, so good.", "signature": "c2ln" });
+    let mut config = unhurried_ladder(320, |ladder| ladder.keep_recent_tokens = 0);
+    (config.format, config.thinking) = (Format::Anthropic, ThinkingBinding::OpenTurn);
+    let mut window = Window::new(config).unwrap();
+    let long = json!({ "role": "assistant", "content": text(300) });
+    let messages = [
+        json!({ "role": "user", "content": "What is in src/a.rs?" }),
+        long,
+        json!({ "role": "user", "content": "And now?" }),
+        json!({ "role": "assistant", "content": [block] }),
+        tool_result(7),
+        tool_result(8),
+    ];
+    window.extend_json(&messages).unwrap();
+    let had = refused(&messages.iter().map(Value::to_string).collect::<Vec<_>>());
+    window.fit().unwrap();
+    assert!(ledger(&window).is_some(), "{:#?}", sent(&window));
+    assert_eq!(refused(&sent(&window)), had, "{:#?}", sent(&window));
+}

@@ -45,8 +45,10 @@ pub(crate) struct Call {
 /// A conversation as a person and an agent would have it, with the accidents that real ones hold.
 pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop_oneof![
-        3 => prop::collection::vec(tidy_step(), 0..24),
-        1 => prop::collection::vec(any_step(), 0..24),
+        4 => prop::collection::vec(tidy_step(), 0..9),
+        2 => prop::collection::vec(tidy_step(), 9..24),
+        2 => prop::collection::vec(any_step(), 0..9),
+        1 => prop::collection::vec(any_step(), 9..24),
     ]
     .prop_flat_map(|mut steps| {
         steps.insert(0, Step::User(40));
@@ -54,12 +56,32 @@ pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
         let place = prop_oneof![1 => Just(0), 4 => 1..=steps.len()];
         (Just(steps), prop::option::weighted(0.15, place))
     })
-    .prop_map(|(mut steps, compaction)| {
+    .prop_flat_map(|(mut steps, compaction)| {
         if let Some(place) = compaction {
             steps.insert(place, Step::Compaction);
         }
-        steps
+        (Just(steps), any::<bool>())
     })
+    .prop_map(|(steps, has_unique_ids)| if has_unique_ids { renumbered(steps) } else { steps })
+}
+
+/// The same with another id for every call; late answers answer the latest of the calls that had their id.
+fn renumbered(mut steps: Vec<Step>) -> Vec<Step> {
+    let (mut next, mut latest) = (0, [u8::MAX; 6]);
+    for step in &mut steps {
+        match step {
+            Step::Calls { calls, .. } => {
+                for call in calls {
+                    latest[usize::from(call.id)] = next;
+                    call.id = next;
+                    next += 1;
+                }
+            }
+            Step::LateAnswer(call) => call.id = latest[usize::from(call.id)],
+            _ => {}
+        }
+    }
+    steps
 }
 
 fn thinking() -> impl Strategy<Value = Thinking> {

@@ -3,7 +3,7 @@
 use super::{Binding, Observed, Script};
 use super::{
     conserves, fits, floor_is_named, idempotent, legal_stays_legal, no_trace_and_rebuildable, order_and_bytes,
-    pins_stay, planning_changes_nothing, recorded_decisions_hold, records, same, stable, transcript_is_enough,
+    pins_stay, planning_changes_nothing, raw, recorded_decisions_hold, records, same, stable, transcript_is_enough,
 };
 use louver::catalog::ThinkingBinding;
 use louver::condense::SUMMARY_PROMPT;
@@ -194,21 +194,20 @@ struct Stranger {
 impl Stranger {
     fn open(config: WindowConfig, lived: &Window) -> Self {
         let window = Window::open(config.clone(), records(lived)).unwrap();
-        let sent = raw(&window);
-        assert_eq!(sent, raw(lived), "law 13: other settings, other bytes");
-        Self { config, window, sent }
+        assert_eq!(raw(&window), raw(lived), "law 13: other settings, other bytes");
+        Self { config, sent: owned(&window), window }
     }
 
     fn push(&mut self, message: &Arc<Message>) {
         self.window.push(Arc::clone(message));
-        assert!(raw(&self.window).starts_with(&self.sent), "law 13: no decision, and other bytes");
+        assert!(owned(&self.window).starts_with(&self.sent), "law 13: no decision, and other bytes");
     }
 
     /// What was pinned under the new settings may have left under the old ones; everything else holds.
     fn request(&mut self) {
         planning_changes_nothing(&self.window);
         let fit = self.window.fit();
-        let sent = raw(&self.window);
+        let sent = owned(&self.window);
         let is_cut = fit.as_ref().is_ok_and(Fit::is_cut);
         assert!(is_cut || sent.starts_with(&self.sent), "law 13: no decision, and other bytes");
         self.sent = sent;
@@ -222,6 +221,6 @@ impl Stranger {
     }
 }
 
-fn raw(window: &Window) -> Vec<String> {
-    window.view().iter().map(|sent| sent.message.raw().to_owned()).collect()
+fn owned(window: &Window) -> Vec<String> {
+    raw(window).into_iter().map(str::to_owned).collect()
 }
