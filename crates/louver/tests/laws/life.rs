@@ -8,7 +8,7 @@ use super::{
 use louver::catalog::ThinkingBinding;
 use louver::condense::SUMMARY_PROMPT;
 use louver::plan::{Bound, Overflow};
-use louver::window::{Fit, Log, Usage, Window, WindowConfig};
+use louver::window::{Fit, Log, Record, Usage, Window, WindowConfig};
 use louver::wire::{Message, PartKind};
 use std::sync::Arc;
 
@@ -191,10 +191,16 @@ struct Stranger {
     sent: Vec<String>,
 }
 
+/// Recorded decisions give the same bytes under any settings.
+pub(crate) fn holds_elsewhere(config: &WindowConfig, records: Vec<Record>, lived: &Window) -> Window {
+    let window = Window::open(config.clone(), records).unwrap();
+    assert_eq!(raw(&window), raw(lived), "law 13: other settings, other bytes");
+    window
+}
+
 impl Stranger {
     fn open(config: WindowConfig, lived: &Window) -> Self {
-        let window = Window::open(config.clone(), records(lived)).unwrap();
-        assert_eq!(raw(&window), raw(lived), "law 13: other settings, other bytes");
+        let window = holds_elsewhere(&config, records(lived), lived);
         Self { config, sent: owned(&window), window }
     }
 

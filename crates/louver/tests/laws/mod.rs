@@ -3,12 +3,18 @@
 //! Each law is a function over plain data ([`Observed`]), so that `laws_can_fail` can hand it something wrong.
 
 mod binding;
+mod cost;
 mod life;
+mod reading;
 mod script;
 
 pub(crate) use binding::Binding;
 #[allow(unused_imports, reason = "each test uses a part of the laws")]
-pub(crate) use life::{hold, sizes_agree};
+pub(crate) use cost::costs_no_more_later;
+#[allow(unused_imports, reason = "each test uses a part of the laws")]
+pub(crate) use life::{hold, holds_elsewhere, sizes_agree};
+#[allow(unused_imports, reason = "each test uses a part of the laws")]
+pub(crate) use reading::no_input_panics;
 #[allow(unused_imports, reason = "each test uses a part of the laws")]
 pub(crate) use script::{Script, scripts};
 
@@ -216,16 +222,24 @@ pub(crate) fn fits(seen: &Observed, fit: &Fit, config: &WindowConfig) {
         let budget = seen.budget.unwrap();
         assert!(!budget.is_exceeded_by(seen.tokens), "law 5: {} tokens over {budget:?}", seen.tokens);
     }
-    if let Some(messages) = config.policy.messages().filter(|messages| messages.max_messages > 0) {
-        let instructions = seen.log.iter().take_while(|message| is_instruction(message)).count();
-        let pinned = instructions.saturating_add(messages.preserve_first_n).saturating_add(messages.preserve_last_n);
-        let cap = messages.max_messages.max(pinned);
-        let units = units_of(config.format, seen.log.iter().map(|message| &**message));
-        let longest = units.map(|unit| unit.len()).max().unwrap_or(1);
-        // Three boundaries, and what the wire format holds fast in between.
-        let slack = 3 * (longest - 1) + 3 * longest;
-        assert!(seen.preserved_messages <= cap + slack, "law 5: {} messages, cap {cap}", seen.preserved_messages);
+    if let Some(allowed) = within_cap(seen, config) {
+        let beyond: Vec<_> = seen.kept().difference(&allowed).copied().collect();
+        assert!(beyond.is_empty(), "law 5: {beyond:?} stay beyond the cap: {:?}", config.policy.messages());
     }
+}
+
+/// What a cap on messages lets stay, if there is one: head, the newest up to the cap, whole units across their borders, and
+/// what the wire format holds.
+fn within_cap(seen: &Observed, config: &WindowConfig) -> Option<BTreeSet<usize>> {
+    let messages = config.policy.messages().filter(|messages| messages.max_messages > 0)?;
+    let len = seen.log.len();
+    let instructions = seen.log.iter().take_while(|message| is_instruction(message)).count();
+    let head = instructions.saturating_add(messages.preserve_first_n);
+    let newest = messages.max_messages.saturating_sub(head).max(messages.preserve_last_n);
+    let newest = if len <= messages.max_messages { len } else { newest };
+    let stays = |index: usize| index < head || index >= len.saturating_sub(newest) || seen.held.contains(&index);
+    let units = units_of(config.format, seen.log.iter().map(|message| &**message));
+    Some(units.filter(|unit| unit.clone().any(stays)).flatten().collect())
 }
 
 /// An error means that what has to stay is too large, and nothing else: pinned, held by the wire format, or the last
@@ -235,14 +249,12 @@ pub(crate) fn floor_is_named(overflow: &Overflow, seen: &Observed, config: &Wind
     let policy = config.policy.name();
     let kept = seen.kept();
     let units = units_of(config.format, seen.log.iter().map(|message| &**message));
-    let units: Vec<_> = units.filter(|unit| kept.contains(&unit.start)).collect();
     // A message cap may take the last turn away, so that an earlier one is the last that the token window sees.
-    let is_capped = config.policy.messages().is_some();
+    let capped = within_cap(seen, config);
+    let is_left = |unit: &Range<usize>| capped.as_ref().is_none_or(|capped| capped.contains(&unit.start));
+    let units: Vec<_> = units.filter(|unit| kept.contains(&unit.start) && is_left(unit)).collect();
     let must_stay = |unit: &&Range<usize>| {
-        is_capped
-            || Some(*unit) == units.last()
-            || seen.pins.touch(unit)
-            || (*unit).clone().any(|index| seen.held.contains(&index))
+        Some(*unit) == units.last() || seen.pins.touch(unit) || (*unit).clone().any(|index| seen.held.contains(&index))
     };
     let floor: Vec<usize> = units.iter().filter(must_stay).cloned().flatten().collect();
     // What a provider's compaction stands for is not seen by the model, so it costs nothing.
@@ -263,7 +275,7 @@ pub(crate) fn floor_is_named(overflow: &Overflow, seen: &Observed, config: &Wind
             // Tool output may be clipped, so only a text that cannot be is surely as large as it came.
             let uncut = sizes.filter(|(_, index)| !has_output(&seen.log[*index])).max();
             assert!(floor.contains(&largest.index), "law 5: it may leave under {policy}: {overflow}");
-            let (tokens, index) = uncut.filter(|_| !is_capped && !seen.has_total).unwrap_or_default();
+            let (tokens, index) = uncut.filter(|_| !seen.has_total).unwrap_or_default();
             assert!(largest.tokens + 1 >= tokens, "law 5: message {index} has {tokens} tokens: {overflow}");
         }
     }
@@ -301,7 +313,7 @@ pub(crate) fn stable(before: &Observed, now: &Observed) {
     assert!(now.raw().starts_with(&before.raw()), "law 8: the sent prefix changed without a cut");
 }
 
-fn idempotent(window: &mut Window, seen: &Observed, fitted: bool) {
+pub(crate) fn idempotent(window: &mut Window, seen: &Observed, fitted: bool) {
     let again = window.fit();
     assert_eq!(again.is_ok(), fitted, "law 7: a second fit went otherwise");
     assert!(!again.is_ok_and(|fit| fit.is_cut()), "law 7: a second fit cut again");
@@ -329,7 +341,7 @@ fn transcript_is_enough(window: &Window, config: &WindowConfig, messages: &[Arc<
 }
 
 /// The records of a window, written down and read again.
-fn records(window: &Window) -> Vec<Record> {
+pub(crate) fn records(window: &Window) -> Vec<Record> {
     let lines = window.records_since(0).map(|record| serde_json::to_string(&record).unwrap());
     lines.map(|line| serde_json::from_str(&line).unwrap()).collect()
 }
