@@ -41,7 +41,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// How many tuples share a history: drawing and reading one costs about as much as living through it.
-const TUPLES_PER_HISTORY: usize = 10;
+const TUPLES_PER_HISTORY: usize = 8;
 /// How many smaller cases are tried once one has failed.
 const SHRINKS: usize = 3_000;
 /// How often progress is printed.

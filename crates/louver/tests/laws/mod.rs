@@ -37,6 +37,8 @@ pub(crate) struct Observed {
     pub(crate) sent: Vec<(Origin, Arc<Message>)>,
     pub(crate) evicted: BTreeSet<usize>,
     pub(crate) log: Vec<Arc<Message>>,
+    /// The units in the view.
+    pub(crate) units: Vec<Range<usize>>,
     pub(crate) pins: Pins,
     /// What the wire format holds fast.
     pub(crate) held: BTreeSet<usize>,
@@ -64,6 +66,7 @@ impl Observed {
             sent: window.view().iter().map(|sent| (sent.origin, shared(sent.origin, sent.message))).collect(),
             evicted: window.evicted().map(|(index, _)| index).collect(),
             log,
+            units: window.units().collect(),
             pins: window.pins(),
             held: (0..window.len()).filter(|index| window.is_held(*index)).collect(),
             calibration: window.calibration(),
@@ -247,12 +250,10 @@ fn within_cap(seen: &Observed, config: &WindowConfig) -> Option<BTreeSet<usize>>
 pub(crate) fn floor_is_named(overflow: &Overflow, seen: &Observed, config: &WindowConfig) {
     assert!(overflow.floor_tokens > overflow.allowed_tokens, "law 5: gave up although the floor fits: {overflow}");
     let policy = config.policy.name();
-    let kept = seen.kept();
-    let units = units_of(config.format, seen.log.iter().map(|message| &**message));
     // A message cap may take the last turn away, so that an earlier one is the last that the token window sees.
     let capped = within_cap(seen, config);
     let is_left = |unit: &Range<usize>| capped.as_ref().is_none_or(|capped| capped.contains(&unit.start));
-    let units: Vec<_> = units.filter(|unit| kept.contains(&unit.start) && is_left(unit)).collect();
+    let units: Vec<_> = seen.units.iter().filter(|unit| is_left(unit)).cloned().collect();
     let must_stay = |unit: &&Range<usize>| {
         Some(*unit) == units.last() || seen.pins.touch(unit) || (*unit).clone().any(|index| seen.held.contains(&index))
     };
