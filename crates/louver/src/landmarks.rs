@@ -72,10 +72,16 @@ impl Landmarks {
     ) -> [Option<Role>; 2] {
         let opening = account.and_then(|account| wire.bridge(before, Some(account)));
         let marker = after.and_then(|after| wire.bridge(account.or(before), Some(after)));
-        let begins_turn = account.is_some() && after.is_some() && self.comes_before_answer(next, thinking);
+        let is_before_answer = self.comes_before_answer(next, thinking);
+        let begins_turn = is_before_answer && account.is_some() && after.is_some();
         let marker = marker.or(begins_turn.then_some(Role::User));
         let is_inside_turn = self.is_inside_turn(next, thinking);
-        [opening, marker].map(|role| role.filter(|role| !is_inside_turn || *role != Role::User))
+        // The model is wanted before its answer only where the history was refused for want of it already.
+        let may_stand = |role: &Role| match role {
+            Role::User => !is_inside_turn,
+            _ => !is_before_answer,
+        };
+        [opening, marker].map(|role| role.filter(may_stand))
     }
 
     /// Where what the model sees begins: what stands before a provider's compaction it does not.

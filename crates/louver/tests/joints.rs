@@ -1131,3 +1131,22 @@ fn an_account_does_not_begin_an_unfinished_turn_in_place_of_thinking() {
     assert!(ledger(&window).is_some(), "{:#?}", sent(&window));
     assert_eq!(refused(&sent(&window)), had, "{:#?}", sent(&window));
 }
+
+#[test]
+fn a_marker_does_not_begin_an_unfinished_turn_in_place_of_thinking() {
+    let messages = [
+        json!({ "role": "user", "content": "What is in the folder?" }),
+        json!({ "role": "system", "content": "A file was changed." }),
+        tool_result(7),
+        tool_result(8),
+        json!({ "role": "assistant", "content": [thought(), tool_use(1)] }),
+        tool_result(1),
+    ];
+    let cap = MessagesConfig { max_messages: 5, preserve_first_n: 2, preserve_last_n: 3, summarize_on_trim: false };
+    let config = WindowConfig::new(Format::Anthropic, PolicyKind::Messages(cap));
+    let mut window = Window::new(config.with_thinking(ThinkingBinding::OpenTurn)).unwrap();
+    window.extend_json(&messages).unwrap();
+    window.fit().unwrap();
+    assert_eq!(kept(&window), BTreeSet::from([0, 1, 3, 4, 5]));
+    assert_eq!(refused(&sent(&window)), 0, "{:#?}", sent(&window));
+}
