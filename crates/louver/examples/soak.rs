@@ -1,12 +1,13 @@
 //! Draws conversations, policies, settings and events for as long as one likes and holds the engine to its laws.
 //!
 //! ```text
-//! cargo run --release -p louver --example soak -- --tuples 1000000 --seed 7 --seconds 600
+//! cargo run --release -p louver --example soak -- --tuples 1000000 --seed 7 --seconds 600 --threads 2
 //! ```
 //!
 //! Whether a view is legal is judged twice: by the engine's reading of the rules and by the sandbox's, which shares no
-//! code with it. The same seed draws the same cases on any machine. A failure is printed with its seed and case, and the exit code is
-//! 1 then.
+//! code with it. Each history is drawn from the seed and its number, so the same seed draws the same cases on any machine,
+//! whatever the number of threads. A failure is printed with its case, smallest first, and the exit code is 1 then;
+//! `--from` starts at the history that it names.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr, reason = "a soak fails by saying so")]
 
@@ -31,11 +32,12 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 use settings::{Drawn, settings};
 use std::collections::HashSet;
-use std::fmt::{self, Debug};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::fmt::{self, Debug, Write};
+use std::hash::{DefaultHasher, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// How many tuples share a history: drawing and reading one costs about as much as living through it.
@@ -58,21 +60,17 @@ fn main() -> ExitCode {
     assert!(laws::SECOND_READING.set(by_sandbox).is_ok(), "nobody else reads");
     // The case is printed below, and a backtrace of the law says nothing.
     std::panic::set_hook(Box::new(|_| {}));
-    let mut soak = Soak::new(&options);
-    match soak.run(&options) {
-        Ok(()) => {
-            println!("{}, 0 failures, {:.0} per second", soak.tally, soak.rate());
-            ExitCode::SUCCESS
-        }
-        Err(failure) => {
-            println!("{failure}\n{}, 1 failure, {:.0} per second", soak.tally, soak.rate());
-            ExitCode::FAILURE
-        }
-    }
+    let soak = Soak::new(options);
+    let failure = soak.run();
+    println!("{}", soak.progress(usize::from(failure.is_some())));
+    failure.map_or(ExitCode::SUCCESS, |failure| {
+        println!("{failure}");
+        ExitCode::FAILURE
+    })
 }
 
 /// What the sandbox finds, which reads the rules without the engine's code.
-fn by_sandbox(config: &WindowConfig, messages: &[(Option<usize>, &Message)]) -> Broken {
+fn by_sandbox(config: &WindowConfig, messages: &[(Option<usize>, &Message)], has_unique_ids: bool) -> Broken {
     let format: louver_sandbox::Format = config.format.name().parse().expect("the sandbox serves every format");
     let history: Vec<Value> =
         messages.iter().map(|(_, message)| serde_json::from_str(message.raw()).expect("a message is JSON")).collect();
@@ -80,12 +78,22 @@ fn by_sandbox(config: &WindowConfig, messages: &[(Option<usize>, &Message)]) -> 
     if config.thinking == ThinkingBinding::OpenTurn {
         body["thinking"] = json!({ "type": "enabled" });
     }
-    // Where a tool id repeats, the two may blame different messages for the same missing answer: so they are numbered.
-    let mut found: Vec<String> =
-        louver_sandbox::judge(format, &body).into_iter().map(|it| it.rule.to_string()).collect();
+    let found = louver_sandbox::judge(format, &body).into_iter();
+    if has_unique_ids {
+        let origin = |path: &str| place(path).and_then(|place| messages.get(place)).and_then(|(origin, _)| *origin);
+        return found.map(|violation| (origin(&violation.path), violation.rule)).map(|(at, rule)| (rule, at)).collect();
+    }
+    // Where a tool id repeats, another message may be blamed once something has left: so they are numbered.
+    let mut found: Vec<String> = found.map(|violation| violation.rule).collect();
     found.sort_unstable();
     let same = found.chunk_by(|a, b| a == b);
     same.flat_map(|same| same.iter().enumerate().map(|(number, rule)| (format!("{rule} {number}"), None))).collect()
+}
+
+/// The message that a path names: its first number.
+fn place(path: &str) -> Option<usize> {
+    let digits = path.split(|c: char| !c.is_ascii_digit()).find(|digits| !digits.is_empty())?;
+    digits.parse().ok()
 }
 
 /// What the command line says.
@@ -95,19 +103,26 @@ struct Options {
     seed: u64,
     /// Stops earlier, if this much time has passed.
     limit: Option<Duration>,
+    threads: usize,
+    /// The number of the first history.
+    from: u64,
 }
 
 impl Options {
     fn parse(arguments: impl Iterator<Item = String>) -> Result<Self, String> {
-        let mut options = Self { tuples: 10_000, seed: 0, limit: None };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut options = Self { tuples: 10_000, seed: 0, limit: None, threads, from: 0 };
         let mut arguments = arguments;
         while let Some(name) = arguments.next() {
-            let usage = || format!("`{name}`: expected --tuples N, --seed S or --seconds T, each with a whole number");
+            let expected = "--tuples N, --seed S, --seconds T, --threads N or --from N, each with a whole number";
+            let usage = || format!("`{name}`: expected {expected}");
             let value: u64 = arguments.next().and_then(|value| value.parse().ok()).ok_or_else(usage)?;
             match name.as_str() {
                 "--tuples" => options.tuples = usize::try_from(value).map_err(|_| usage())?,
                 "--seed" => options.seed = value,
                 "--seconds" => options.limit = Some(Duration::from_secs(value)),
+                "--threads" => options.threads = usize::try_from(value.max(1)).map_err(|_| usage())?,
+                "--from" => options.from = value,
                 _ => return Err(usage()),
             }
         }
@@ -168,73 +183,105 @@ impl fmt::Display for Tally {
     }
 }
 
-/// A soak in progress.
+/// A soak in progress, which several threads share.
 #[derive(Debug)]
 struct Soak {
-    runner: TestRunner,
-    tally: Tally,
+    options: Options,
+    /// The number of the next history.
+    next: AtomicU64,
+    is_over: AtomicBool,
+    tally: Mutex<Tally>,
     start: Instant,
-    printed: Instant,
 }
 
 impl Soak {
-    fn new(options: &Options) -> Self {
-        let mut seed = [0; 32];
-        seed[..8].copy_from_slice(&options.seed.to_le_bytes());
-        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
-        let now = Instant::now();
-        Self {
-            runner: TestRunner::new_with_rng(Config::default(), rng),
-            tally: Tally::default(),
-            start: now,
-            printed: now,
-        }
+    fn new(options: Options) -> Self {
+        let (next, is_over) = (AtomicU64::new(options.from), AtomicBool::new(false));
+        Self { options, next, is_over, tally: Mutex::default(), start: Instant::now() }
     }
 
-    fn run(&mut self, options: &Options) -> Result<(), String> {
-        while self.tally.distinct.len() < options.tuples {
-            if options.limit.is_some_and(|limit| self.start.elapsed() >= limit) {
-                break;
+    /// The first failure, if there is one.
+    fn run(&self) -> Option<String> {
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..self.options.threads).map(|_| scope.spawn(|| self.work())).collect();
+            scope.spawn(|| self.print_progress());
+            threads.into_iter().filter_map(|thread| thread.join().expect("a soak survives its cases")).next()
+        })
+    }
+
+    fn work(&self) -> Option<String> {
+        let is_late = || self.options.limit.is_some_and(|limit| self.start.elapsed() >= limit);
+        while !self.is_over.load(Ordering::Relaxed) && !is_late() {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            if let Err(failure) = self.live(number) {
+                self.is_over.store(true, Ordering::Relaxed);
+                return Some(failure);
             }
-            let history = tree(&histories_of_a_format(), &mut self.runner);
-            self.live(history, options)?;
-            self.print_progress();
         }
-        Ok(())
+        self.is_over.store(true, Ordering::Relaxed);
+        None
     }
 
     /// Lives through one history in several ways.
-    fn live(&mut self, mut history: impl ValueTree<Value = History>, options: &Options) -> Result<(), String> {
+    fn live(&self, number: u64) -> Result<(), String> {
+        let mut runner = runner(self.options.seed, number);
+        let mut history = tree(&histories_of_a_format(), &mut runner);
         let (format, steps) = history.current();
         let messages = render(format, &steps);
         let key = hash_of(&(format, &steps));
-        self.tally.histories.insert(key);
+        self.tally().histories.insert(key);
         let cases = cases(format);
-        let missing = options.tuples.saturating_sub(self.tally.distinct.len());
-        for _ in 0..missing.min(TUPLES_PER_HISTORY) {
-            let mut drawn = tree(&cases, &mut self.runner);
+        for _ in 0..TUPLES_PER_HISTORY {
+            let mut drawn = tree(&cases, &mut runner);
             let case = drawn.current();
-            if self.tally.distinct.insert(hash_of(&(key, &case))) {
-                let Ok(failed) = lived(format, &messages, &case) else {
-                    return Err(format!("FAILED, seed {}: {}", options.seed, smallest(&mut history, &mut drawn)));
-                };
-                self.tally.bound += usize::from(case.thinking != ThinkingBinding::None);
-                self.tally.failing += usize::from(failed > 0);
+            let is_new = self.tally().distinct.insert(hash_of(&(key, &case)));
+            if !is_new {
+                continue;
+            }
+            let Ok(failed) = lived(format, &messages, &case) else {
+                let seed = self.options.seed;
+                let smallest = smallest(&mut history, &mut drawn);
+                return Err(format!("FAILED, --seed {seed} --from {number}: {smallest}"));
+            };
+            let mut tally = self.tally();
+            tally.bound += usize::from(case.thinking != ThinkingBinding::None);
+            tally.failing += usize::from(failed > 0);
+            if tally.distinct.len() >= self.options.tuples {
+                self.is_over.store(true, Ordering::Relaxed);
+                break;
             }
         }
         Ok(())
     }
 
-    fn print_progress(&mut self) {
-        if self.printed.elapsed() >= PROGRESS {
-            self.printed = Instant::now();
-            println!("{}, {:.0} per second", self.tally, self.rate());
+    fn tally(&self) -> MutexGuard<'_, Tally> {
+        self.tally.lock().expect("nobody fails with the tally in hand")
+    }
+
+    fn print_progress(&self) {
+        let mut printed = Instant::now();
+        while !self.is_over.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(100));
+            if printed.elapsed() >= PROGRESS {
+                printed = Instant::now();
+                println!("{}", self.progress(0));
+            }
         }
     }
 
-    fn rate(&self) -> f64 {
-        self.tally.distinct.len() as f64 / self.start.elapsed().as_secs_f64().max(0.001)
+    fn progress(&self, failures: usize) -> String {
+        let tally = self.tally();
+        let rate = tally.distinct.len() as f64 / self.start.elapsed().as_secs_f64().max(0.001);
+        format!("{tally}, {failures} failures, {rate:.0} per second")
     }
+}
+
+/// Draws the history of a number, and its cases.
+fn runner(seed: u64, number: u64) -> TestRunner {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    bytes[8..16].copy_from_slice(&number.to_le_bytes());
+    TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
 }
 
 /// How many fits failed, as the laws allow; or the law that was broken.
@@ -287,7 +334,17 @@ fn tree<S: Strategy>(strategy: &S, runner: &mut TestRunner) -> S::Tree {
 }
 
 fn hash_of(value: &impl Debug) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    format!("{value:?}").hash(&mut hasher);
-    hasher.finish()
+    let mut hasher = HashedText(DefaultHasher::new());
+    write!(hasher, "{value:?}").expect("hashing does not fail");
+    hasher.0.finish()
+}
+
+/// Hashes a text without having it in memory.
+struct HashedText(DefaultHasher);
+
+impl Write for HashedText {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.write(text.as_bytes());
+        Ok(())
+    }
 }

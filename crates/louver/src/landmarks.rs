@@ -2,7 +2,7 @@
 
 use crate::catalog::ThinkingBinding;
 use crate::unit::Unit;
-use crate::wire::{PartKind, Role, Shape};
+use crate::wire::{PartKind, Role, Shape, Wire};
 
 /// Places of a log, kept up as messages arrive: each follows from the messages alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,8 +50,38 @@ impl Landmarks {
 
     /// Whether a seam before `next` lies inside an unfinished turn that has to begin with thinking: a message of the
     /// user there would begin another turn, which does not.
-    pub(crate) fn is_inside_turn(&self, next: usize, thinking: ThinkingBinding) -> bool {
+    fn is_inside_turn(&self, next: usize, thinking: ThinkingBinding) -> bool {
         thinking == ThinkingBinding::OpenTurn && self.thinking_opener.is_some_and(|opener| next > opener)
+    }
+
+    /// Whether what the model says before `next` would begin the unfinished turn in place of the answer that has to begin it
+    /// with thinking.
+    fn comes_before_answer(&self, next: usize, thinking: ThinkingBinding) -> bool {
+        let is_before = self.thinking_opener.map_or(!self.has_answer, |opener| next <= opener);
+        thinking == ThinkingBinding::OpenTurn && is_before && self.prompt.is_none_or(|prompt| prompt < next)
+    }
+
+    /// The roles of what has to stand before an account of what left and at the end of the seam before `next`. The end of a
+    /// history needs nothing: what comes next is not known yet.
+    pub(crate) fn bridges(
+        &self,
+        wire: &Wire,
+        thinking: ThinkingBinding,
+        next: usize,
+        [before, account, after]: [Option<&Shape>; 3],
+    ) -> [Option<Role>; 2] {
+        let opening = account.and_then(|account| wire.bridge(before, Some(account)));
+        let marker = after.and_then(|after| wire.bridge(account.or(before), Some(after)));
+        let is_before_answer = self.comes_before_answer(next, thinking);
+        let begins_turn = is_before_answer && account.is_some() && after.is_some();
+        let marker = marker.or(begins_turn.then_some(Role::User));
+        let is_inside_turn = self.is_inside_turn(next, thinking);
+        // The model is wanted before its answer only where the history was refused for want of it already.
+        let may_stand = |role: &Role| match role {
+            Role::User => !is_inside_turn,
+            _ => !is_before_answer,
+        };
+        [opening, marker].map(|role| role.filter(may_stand))
     }
 
     /// Where what the model sees begins: what stands before a provider's compaction it does not.
@@ -60,11 +90,12 @@ impl Landmarks {
     }
 
     /// Whether a unit may leave under no policy: instructions, a provider's compaction, and, where the model wants the
-    /// thinking of an unfinished turn, what opened that turn and the answer that opened it. (Without what opened it, an
-    /// older turn would be the unfinished one.)
+    /// thinking of an unfinished turn, what opened that turn, the answer that opened it and the end of the history.
+    /// (Without what opened it an older turn would be the unfinished one, and without its end a finished one would be.)
     pub(crate) fn holds(&self, unit: &Unit, thinking: ThinkingBinding) -> bool {
         let has = |index: Option<usize>| index.is_some_and(|index| unit.range.contains(&index));
-        let is_open_turn = thinking == ThinkingBinding::OpenTurn && (has(self.thinking_opener) || has(self.prompt));
+        let marks_turn = has(self.thinking_opener) || has(self.prompt) || has(self.len.checked_sub(1));
+        let is_open_turn = thinking == ThinkingBinding::OpenTurn && marks_turn;
         unit.range.start < self.instructions_end || has(self.compaction) || is_open_turn
     }
 }

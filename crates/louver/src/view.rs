@@ -3,7 +3,7 @@
 use crate::plan::Source;
 use crate::tokens::Millitokens;
 use crate::unit::Unit;
-use crate::wire::{Message, Role, Shape, Wire};
+use crate::wire::Message;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -225,17 +225,4 @@ impl serde::Serialize for RawMessage<'_> {
 fn sent(index: usize, entry: &Entry) -> Sent<'_> {
     let origin = if entry.edited.is_some() { Origin::Edited(index) } else { Origin::Kept(index) };
     Sent { origin, message: entry.current(), sources: &[] }
-}
-
-/// The roles of what has to stand before an account of what left and at the end of the seam. The end of a history needs
-/// nothing: what comes next is not known yet.
-pub(crate) fn bridges(
-    wire: &Wire,
-    before: Option<&Shape>,
-    account: Option<&Shape>,
-    after: Option<&Shape>,
-) -> [Option<Role>; 2] {
-    let opening = account.and_then(|account| wire.bridge(before, Some(account)));
-    let marker = after.and_then(|after| wire.bridge(account.or(before), Some(after)));
-    [opening, marker]
 }

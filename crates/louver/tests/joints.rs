@@ -167,6 +167,40 @@ fn manual_thinking_keeps_the_answer_that_opens_an_unfinished_turn() {
     assert!(evicting >= 7, "only {evicting} policies left something out");
 }
 
+/// The head alone stays, whatever comes behind it.
+fn head_alone(messages: &[Value]) -> Window {
+    let cap = MessagesConfig { max_messages: 1, preserve_first_n: 3, preserve_last_n: 0, summarize_on_trim: false };
+    let config = WindowConfig::new(Format::Anthropic, PolicyKind::Messages(cap));
+    let mut window = Window::new(config.with_thinking(ThinkingBinding::OpenTurn)).unwrap();
+    window.extend_json(messages).unwrap();
+    window.fit().unwrap();
+    window
+}
+
+fn refused(messages: &[impl AsRef<str>]) -> usize {
+    let messages = messages.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(",");
+    let body = format!(r#"{{"thinking":{{"type":"enabled","budget_tokens":1024}},"messages":[{messages}]}}"#);
+    let violations = check(&Body::parse(&body, Some(Format::Anthropic)).unwrap());
+    violations.iter().filter(|violation| violation.rule == "thinking-misplaced").count()
+}
+
+#[test]
+fn a_turn_that_began_without_thinking_is_no_unfinished_one_once_its_end_has_left() {
+    let turn = [
+        json!({ "role": "user", "content": "What is in the folder?" }),
+        json!({ "role": "assistant", "content": [tool_use(1)] }),
+        tool_result(1),
+    ];
+    let said = json!({ "role": "assistant", "content": "Nothing." });
+    let calls = json!({ "role": "assistant", "content": [thought(), tool_use(2), tool_use(3)] });
+    for (rest, had) in [(vec![said], 0), (vec![calls, tool_result(2), tool_result(3)], 1)] {
+        let messages = [&turn[..], &rest].concat();
+        assert_eq!(refused(&messages.iter().map(Value::to_string).collect::<Vec<_>>()), had, "{messages:#?}");
+        let window = head_alone(&messages);
+        assert_eq!(refused(&sent(&window)), had, "{:#?}", sent(&window));
+    }
+}
+
 // Item 2.
 
 #[test]
@@ -1074,4 +1108,45 @@ fn the_report_says_what_the_summary_cost() {
     let fit = window.answer(fit.job.unwrap().id, Ok(answer));
     let report = Report::new(&window, &fit);
     assert_eq!((report.summary.as_deref(), report.cost), (Some("All went well."), Some(0.25)));
+}
+
+#[test]
+fn an_account_does_not_begin_an_unfinished_turn_in_place_of_thinking() {
+    let block = json!({ "type": "compaction", "content": "So far, so good.", "signature": "c2ln" });
+    let mut config = unhurried_ladder(320, |ladder| ladder.keep_recent_tokens = 0);
+    (config.format, config.thinking) = (Format::Anthropic, ThinkingBinding::OpenTurn);
+    let mut window = Window::new(config).unwrap();
+    let long = json!({ "role": "assistant", "content": text(300) });
+    let messages = [
+        json!({ "role": "user", "content": "What is in src/a.rs?" }),
+        long,
+        json!({ "role": "user", "content": "And now?" }),
+        json!({ "role": "assistant", "content": [block] }),
+        tool_result(7),
+        tool_result(8),
+    ];
+    window.extend_json(&messages).unwrap();
+    let had = refused(&messages.iter().map(Value::to_string).collect::<Vec<_>>());
+    window.fit().unwrap();
+    assert!(ledger(&window).is_some(), "{:#?}", sent(&window));
+    assert_eq!(refused(&sent(&window)), had, "{:#?}", sent(&window));
+}
+
+#[test]
+fn a_marker_does_not_begin_an_unfinished_turn_in_place_of_thinking() {
+    let messages = [
+        json!({ "role": "user", "content": "What is in the folder?" }),
+        json!({ "role": "system", "content": "A file was changed." }),
+        tool_result(7),
+        tool_result(8),
+        json!({ "role": "assistant", "content": [thought(), tool_use(1)] }),
+        tool_result(1),
+    ];
+    let cap = MessagesConfig { max_messages: 5, preserve_first_n: 2, preserve_last_n: 3, summarize_on_trim: false };
+    let config = WindowConfig::new(Format::Anthropic, PolicyKind::Messages(cap));
+    let mut window = Window::new(config.with_thinking(ThinkingBinding::OpenTurn)).unwrap();
+    window.extend_json(&messages).unwrap();
+    window.fit().unwrap();
+    assert_eq!(kept(&window), BTreeSet::from([0, 1, 3, 4, 5]));
+    assert_eq!(refused(&sent(&window)), 0, "{:#?}", sent(&window));
 }

@@ -5,12 +5,12 @@
 #[allow(dead_code, reason = "what is wrong is written here, so nothing is drawn")]
 mod laws;
 
-use laws::{Binding, Observed, Script, conserves, fits, floor_is_named, hold, legal_stays_legal};
-use laws::{order_and_bytes, pins_stay, stable};
+use laws::{Binding, Observed, Script, conserves, costs_no_more_later, fits, floor_is_named, hold, holds_elsewhere};
+use laws::{idempotent, legal_stays_legal, no_input_panics, order_and_bytes, pins_stay, records, stable};
 use louver::budget::Budget;
 use louver::plan::{Bound, Largest, Memory, Overflow, Pins, Plan};
 use louver::policy::{MessagesConfig, Policy, PolicyInput, PolicyKind};
-use louver::window::{Origin, Window, WindowConfig};
+use louver::window::{Event, Fit, Origin, Record, Window, WindowConfig};
 use louver::wire::{Format, Message, Role};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -53,8 +53,8 @@ fn observed(config: &WindowConfig) -> Observed {
     order_and_bytes(&seen);
     pins_stay(&seen, config);
     legal_stays_legal(&seen, config);
-    fits(&seen, config);
-    conserves(&seen);
+    fits(&seen, &Fit::default(), config);
+    conserves(&seen, config);
     stable(&seen, &seen);
     seen
 }
@@ -172,15 +172,15 @@ fn a_view_has_more_tokens_than_are_allowed() {
     let mut seen = observed(&capped());
     (seen.bound, seen.budget) = (Bound::Tokens, budget(100));
     seen.tokens = 90;
-    fits(&seen, &capped());
+    fits(&seen, &Fit::default(), &capped());
 }
 
 #[test]
-#[should_panic(expected = "law 5")]
+#[should_panic(expected = "law 5: [9] stay beyond the cap")]
 fn a_view_has_more_messages_than_the_cap() {
     let mut seen = observed(&capped());
-    seen.preserved_messages = 10;
-    fits(&seen, &capped());
+    seen.sent.push((Origin::Kept(9), said(9)));
+    fits(&seen, &Fit::default(), &capped());
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_view_has_more_messages_than_the_cap() {
 fn a_message_is_neither_kept_nor_evicted() {
     let mut seen = observed(&capped());
     seen.evicted.pop_first().unwrap();
-    conserves(&seen);
+    conserves(&seen, &capped());
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn a_message_is_neither_kept_nor_evicted() {
 fn a_message_is_kept_and_evicted() {
     let mut seen = observed(&capped());
     seen.evicted.insert(0);
-    conserves(&seen);
+    conserves(&seen, &capped());
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn a_message_is_kept_and_evicted() {
 fn the_metrics_are_of_another_view() {
     let mut seen = observed(&capped());
     seen.preserved_messages += 1;
-    conserves(&seen);
+    conserves(&seen, &capped());
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn the_metrics_are_of_another_view() {
 fn the_estimate_is_of_another_view() {
     let mut seen = observed(&capped());
     seen.estimated_tokens += 1;
-    conserves(&seen);
+    conserves(&seen, &capped());
 }
 
 #[test]
@@ -396,4 +396,94 @@ fn growing(_: &Wrong, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
 #[should_panic(expected = "law 13: restored decides otherwise")]
 fn a_policy_forgets_what_it_decided_when_it_is_restored() {
     Wrong::new(Bound::None, growing).live();
+}
+
+#[test]
+#[should_panic(expected = "law 6: the plan counted another size")]
+fn a_policy_changes_its_plan_after_it_was_counted() {
+    let recount = |_: &Wrong, input: &PolicyInput<'_>| {
+        let mut plan = newest(input, &Pins::head(1), 4)?;
+        plan.evict.pop();
+        Ok(plan)
+    };
+    Wrong::new(Bound::None, recount).live();
+}
+
+/// Leaves out one message more whenever it is asked.
+fn restless(wrong: &Wrong, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
+    let asked = wrong.hidden.fetch_add(1, Ordering::Relaxed);
+    newest(input, &Pins::head(1), 15_usize.saturating_sub(asked))
+}
+
+#[test]
+#[should_panic(expected = "law 7: a second fit cut again")]
+fn a_policy_cuts_again_although_nothing_was_appended() {
+    let policy = PolicyKind::Custom(Arc::new(Wrong::new(Bound::None, restless)));
+    let mut window = window(&WindowConfig::new(Format::Anthropic, policy), &conversation());
+    let seen = Observed::of(&window);
+    idempotent(&mut window, &seen, true);
+    // The window asks no policy twice about the same; what has no message makes it ask.
+    window.cache_expired();
+    idempotent(&mut window, &seen, true);
+}
+
+#[test]
+#[should_panic(expected = "law 7: a second fit changed the view")]
+fn a_view_is_another_after_a_second_fit() {
+    let mut window = window(&capped(), &conversation());
+    let mut seen = Observed::of(&window);
+    seen.sent.pop();
+    idempotent(&mut window, &seen, true);
+}
+
+/// Counts everything that was ever said, whenever it is asked.
+fn diligent(_: &Wrong, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
+    for index in 0..input.log_len() {
+        let _ = input.count_text(input.original(index).raw());
+    }
+    newest(input, &Pins::head(1), 4)
+}
+
+#[test]
+fn a_policy_that_counts_nothing_twice_costs_no_more_later() {
+    let lazy = Wrong::new(Bound::None, |_, input| newest(input, &Pins::head(1), 4));
+    costs_no_more_later(PolicyKind::Custom(Arc::new(lazy)));
+}
+
+#[test]
+#[should_panic(expected = "law 10: wrong counts")]
+fn a_policy_counts_the_whole_log_at_every_request() {
+    costs_no_more_later(PolicyKind::Custom(Arc::new(Wrong::new(Bound::None, diligent))));
+}
+
+#[test]
+#[should_panic(expected = "law 11: an error without a place")]
+fn a_reader_does_not_say_where() {
+    no_input_panics(|_| Err("It cannot be read.".to_owned()));
+}
+
+#[test]
+#[should_panic(expected = "Utf8Error")]
+fn a_reader_panics_over_bytes_that_are_no_text() {
+    no_input_panics(|bytes| Ok(std::str::from_utf8(bytes).unwrap().to_owned()));
+}
+
+#[test]
+#[should_panic(expected = "law 11: a lone surrogate")]
+fn a_reader_writes_surrogates_anew() {
+    no_input_panics(|bytes| {
+        let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        Ok(value.to_string())
+    });
+}
+
+#[test]
+#[should_panic(expected = "law 13: other settings, other bytes")]
+fn a_record_leaves_a_decision_out() {
+    let lived = window(&capped(), &conversation());
+    let other = WindowConfig::new(Format::Anthropic, PolicyKind::Everything);
+    let mut written = records(&lived);
+    holds_elsewhere(&other, written.clone(), &lived);
+    written.retain(|record| !matches!(record, Record::Event(Event::Fitted(_))));
+    holds_elsewhere(&other, written, &lived);
 }

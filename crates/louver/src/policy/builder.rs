@@ -6,7 +6,7 @@ use crate::edit::{Change, Edit, thinking_edits};
 use crate::plan::{Counted, Largest, LedgerChange, Overflow, Pins, Plan, Written};
 use crate::tokens::Millitokens;
 use crate::unit::Unit;
-use crate::view::{Synthetic, SyntheticKind, bridges};
+use crate::view::{Synthetic, SyntheticKind};
 use crate::wire::{Format, Message, PartKind, Role, Shape};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -437,15 +437,14 @@ impl<'a> PlanBuilder<'a> {
         start: usize,
         gap: &Range<usize>,
     ) -> Millitokens {
-        let is_inside_turn = self.input.landmarks.is_inside_turn(start, self.input.thinking);
         if account.is_none() && gap.is_empty() {
             return Millitokens::ZERO;
         }
         let shape_before = before.map(|index| self.input.shape(index));
         let shape_after = (start < self.input.log_len()).then(|| self.input.shape(start));
-        let roles = bridges(self.input.format.wire(), shape_before, account, shape_after);
-        let roles = roles.into_iter().flatten().filter(|role| !is_inside_turn || *role != Role::User);
-        roles.map(|_| self.input.marker).sum()
+        let shapes = [shape_before, account, shape_after];
+        let roles = self.input.landmarks.bridges(self.input.format.wire(), self.input.thinking, start, shapes);
+        roles.into_iter().flatten().map(|_| self.input.marker).sum()
     }
 
     /// What would stand behind the head for what has left.

@@ -6,7 +6,7 @@ use crate::edit::{Edit, edit_message, thinking_edits};
 use crate::error::RecordError;
 use crate::plan::{Counted, LedgerChange, Plan, Trigger};
 use crate::unit::Unit;
-use crate::view::{Synthetic, SyntheticKind, bridges};
+use crate::view::{Synthetic, SyntheticKind};
 use crate::wire::{Format, Message, Role};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -279,17 +279,16 @@ impl Window {
     /// What has to stand on either side of the seam before log index `next`.
     pub(super) fn bridge(&self, last: Option<usize>, account: Option<&Synthetic>, next: usize) -> Vec<Synthetic> {
         let is_seam = last.map_or(0, |last| last + 1) != next;
-        let is_inside_turn = self.landmarks.is_inside_turn(next, self.config.thinking);
         if account.is_none() && !is_seam {
             return Vec::new();
         }
         let shape = |index: usize| self.entries.get(index).map(|entry| entry.current().shape());
         let account = account.map(|account| account.message.shape());
-        let roles = bridges(self.config.format.wire(), last.and_then(shape), account, shape(next));
+        let shapes = [last.and_then(shape), account, shape(next)];
+        let roles = self.landmarks.bridges(self.config.format.wire(), self.config.thinking, next, shapes);
         let kinds = [SyntheticKind::Opening, SyntheticKind::Marker];
         let ours = kinds.into_iter().zip(roles).filter_map(|(kind, role)| {
-            let role = role.filter(|role| !is_inside_turn || *role != Role::User)?;
-            let message = Message::synthetic(self.config.format, role, apply::MARKER).ok()?;
+            let message = Message::synthetic(self.config.format, role?, apply::MARKER).ok()?;
             let (message, sources) = (Arc::new(message), Arc::default());
             Some(Synthetic { before: next, kind, message, amount: self.marker, sources })
         });

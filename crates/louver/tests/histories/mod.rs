@@ -21,6 +21,8 @@ pub(crate) enum Step {
     },
     /// The provider's own summary of everything before it, where the format has one.
     Compaction,
+    /// The answer to an earlier call, long after it; to none, where it was answered already.
+    LateAnswer(Call),
     Orphan,
     System,
 }
@@ -43,8 +45,10 @@ pub(crate) struct Call {
 /// A conversation as a person and an agent would have it, with the accidents that real ones hold.
 pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop_oneof![
-        3 => prop::collection::vec(tidy_step(), 0..24),
-        1 => prop::collection::vec(any_step(), 0..24),
+        4 => prop::collection::vec(tidy_step(), 0..9),
+        2 => prop::collection::vec(tidy_step(), 9..24),
+        2 => prop::collection::vec(any_step(), 0..9),
+        1 => prop::collection::vec(any_step(), 9..24),
     ]
     .prop_flat_map(|mut steps| {
         steps.insert(0, Step::User(40));
@@ -52,12 +56,32 @@ pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
         let place = prop_oneof![1 => Just(0), 4 => 1..=steps.len()];
         (Just(steps), prop::option::weighted(0.15, place))
     })
-    .prop_map(|(mut steps, compaction)| {
+    .prop_flat_map(|(mut steps, compaction)| {
         if let Some(place) = compaction {
             steps.insert(place, Step::Compaction);
         }
-        steps
+        (Just(steps), any::<bool>())
     })
+    .prop_map(|(steps, has_unique_ids)| if has_unique_ids { renumbered(steps) } else { steps })
+}
+
+/// The same with another id for every call; late answers answer the latest of the calls that had their id.
+fn renumbered(mut steps: Vec<Step>) -> Vec<Step> {
+    let (mut next, mut latest) = (0, [u8::MAX; 6]);
+    for step in &mut steps {
+        match step {
+            Step::Calls { calls, .. } => {
+                for call in calls {
+                    latest[usize::from(call.id)] = next;
+                    call.id = next;
+                    next += 1;
+                }
+            }
+            Step::LateAnswer(call) => call.id = latest[usize::from(call.id)],
+            _ => {}
+        }
+    }
+    steps
 }
 
 fn thinking() -> impl Strategy<Value = Thinking> {
@@ -91,6 +115,7 @@ fn any_step() -> impl Strategy<Value = Step> {
             .prop_map(|(thinking, calls, is_split)| Step::Calls { thinking, calls, is_split }),
         1 => thought(),
         1 => Just(Step::Compaction),
+        2 => call(true).prop_map(Step::LateAnswer),
         1 => Just(Step::Orphan),
         1 => Just(Step::System),
     ]
@@ -158,6 +183,11 @@ fn anthropic(number: usize, step: &Step) -> Vec<Value> {
         Step::Orphan => {
             vec![json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "x", "content": "?" }] })]
         }
+        Step::LateAnswer(call) => {
+            let content = words(number, call.answer.unwrap_or_default());
+            let result = json!({ "type": "tool_result", "tool_use_id": id(call), "content": content });
+            vec![json!({ "role": "user", "content": [result] })]
+        }
         Step::Calls { thinking, calls, is_split } => {
             let thought = anthropic_thinking(*thinking);
             let uses = calls
@@ -184,6 +214,10 @@ fn openai_chat(number: usize, step: &Step) -> Vec<Value> {
         Step::Assistant(length) => vec![json!({ "role": "assistant", "content": words(number, *length) })],
         Step::System => vec![json!({ "role": "system", "content": "Be brief." })],
         Step::Orphan => vec![json!({ "role": "tool", "tool_call_id": "x", "content": "?" })],
+        Step::LateAnswer(call) => {
+            let content = words(number, call.answer.unwrap_or_default());
+            vec![json!({ "role": "tool", "tool_call_id": id(call), "content": content })]
+        }
         Step::Calls { calls, .. } => {
             let made: Vec<Value> = calls
                 .iter()
@@ -225,6 +259,10 @@ fn openai_responses(number: usize, step: &Step) -> Vec<Value> {
             }
             items
         }
+        Step::LateAnswer(call) => {
+            let output = words(number, call.answer.unwrap_or_default());
+            vec![json!({ "type": "function_call_output", "call_id": id(call), "output": output })]
+        }
         Step::Compaction => {
             vec![json!({ "type": "compaction", "id": format!("cmp_{number}"), "encrypted_content": "ZW5j" })]
         }
@@ -241,6 +279,10 @@ fn gemini(number: usize, step: &Step) -> Vec<Value> {
             vec![
                 json!({ "role": "user", "parts": [{ "functionResponse": { "name": "x", "response": { "output": "?" } } }] }),
             ]
+        }
+        Step::LateAnswer(call) => {
+            let response = json!({ "output": words(number, call.answer.unwrap_or_default()) });
+            vec![json!({ "role": "user", "parts": [{ "functionResponse": { "name": "read", "response": response } }] })]
         }
         Step::Calls { calls, .. } => {
             let made: Vec<Value> = calls

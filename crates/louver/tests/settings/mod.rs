@@ -4,10 +4,11 @@ use louver::budget::Budget;
 use louver::catalog::ThinkingBinding;
 use louver::economy::Economy;
 use louver::policy::{LadderConfig, MessagesConfig, ObservationsConfig, PolicyKind, TokensConfig};
-use louver::tokens::{Factor, Millitokens};
+use louver::tokens::{Counter, CounterChoice, Estimate, Factor, ImageFormula, Millitokens};
 use louver::window::WindowConfig;
 use louver::wire::Format;
 use proptest::prelude::*;
+use std::sync::Arc;
 
 /// What can be set, whatever the policy.
 #[derive(Clone, Debug)]
@@ -20,6 +21,26 @@ pub(crate) struct Drawn {
     budget: Budget,
     economy: Economy,
     overhead: Millitokens,
+    counter: DrawnCounter,
+    prompt: Option<String>,
+}
+
+/// What counts: the cheapest most often.
+#[derive(Clone, Copy, Debug)]
+enum DrawnCounter {
+    Chars4,
+    Exact,
+    Estimate,
+}
+
+impl DrawnCounter {
+    fn counter(self) -> Arc<dyn Counter> {
+        match self {
+            Self::Chars4 => CounterChoice::Chars4.resolve(None),
+            Self::Exact => "o200k".parse().unwrap_or(CounterChoice::Chars4).resolve(None),
+            Self::Estimate => Arc::new(Estimate::claude_4_7(ImageFormula::DataLength)),
+        }
+    }
 }
 
 impl Drawn {
@@ -40,7 +61,8 @@ impl Drawn {
         let config = WindowConfig::new(format, policy).with_budget(self.budget).with_economy(self.economy.clone());
         let mut config = config.with_thinking(thinking);
         config.overhead = self.overhead;
-        config
+        config.custom_condensing_prompt.clone_from(&self.prompt);
+        config.with_counter(self.counter.counter())
     }
 }
 
@@ -92,20 +114,34 @@ fn economy() -> impl Strategy<Value = Economy> {
     })
 }
 
-/// Settings of every kind; windows so small that some histories cannot fit.
-pub(crate) fn settings() -> impl Strategy<Value = Drawn> {
+/// A context window and what it keeps free for the reply; so small that some histories cannot fit.
+fn budgets() -> impl Strategy<Value = Budget> {
     let window = prop_oneof![1 => 90..400u64, 4 => 400..8_000u64];
+    let reserve = prop_oneof![3 => 1..70u64, 1 => 70..4_000u64];
+    (window, reserve).prop_map(|(window, reserve)| Budget::new(window, Some(reserve.min(window * 8 / 10))).unwrap())
+}
+
+/// Settings of every kind.
+pub(crate) fn settings() -> impl Strategy<Value = Drawn> {
     let overhead = prop_oneof![3 => Just(0u64), 1 => 0..900u64];
-    (messages(), tokens(), ladder(), economy(), window, overhead, 0..6usize).prop_map(
-        |(messages, tokens, ladder, economy, window, overhead, keep)| Drawn {
+    let counter = prop_oneof![
+        10 => Just(DrawnCounter::Chars4),
+        1 => Just(DrawnCounter::Exact),
+        1 => Just(DrawnCounter::Estimate),
+    ];
+    let prompt = prop::option::weighted(0.2, Just("Say what happened.".to_owned()));
+    (messages(), tokens(), ladder(), economy(), budgets(), overhead, 0..6usize, counter, prompt).prop_map(
+        |(messages, tokens, ladder, economy, budget, overhead, keep, counter, prompt)| Drawn {
             messages,
             tokens,
             ladder,
             keep,
-            trigger_tokens: window * (keep as u64 % 3) / 4,
-            budget: Budget::new(window, Some(50)).unwrap(),
+            trigger_tokens: budget.context_window() * (keep as u64 % 3) / 4,
+            budget,
             economy,
             overhead: Millitokens::from_tokens(overhead),
+            counter,
+            prompt,
         },
     )
 }

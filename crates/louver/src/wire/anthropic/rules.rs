@@ -311,8 +311,7 @@ fn cache_mark_members(raw: &str, span: Span) -> Vec<Span> {
 fn open_tool_turn_without_thinking(case: &Case<'_>) -> Option<Finding> {
     let (last, earlier) = case.history.messages.split_last()?;
     let is_open = last.shape().role == Role::User
-        && last.shape().parts.iter().rfind(|part| !part.nested)?.kind == PartKind::ToolResult
-        && earlier.last()?.shape().has(PartKind::ToolCall);
+        && last.shape().parts.iter().rfind(|part| !part.nested)?.kind == PartKind::ToolResult;
     if case.history.thinking != Thinking::Enabled || !is_open {
         return None;
     }
