@@ -54,7 +54,6 @@ pub enum Interrupted {
 
 impl ExecuteOptions {
     /// The defaults, for a model.
-    #[must_use]
     pub fn new(model: &str) -> Self {
         Self {
             model: model.to_owned(),

@@ -34,7 +34,6 @@ pub struct ExecutorConfig {
 
 impl ExecutorConfig {
     /// Fifty iterations, and nothing remembered.
-    #[must_use]
     pub fn new(options: ExecuteOptions) -> Self {
         Self { options, max_iterations: 50, state_file: None }
     }
@@ -88,7 +87,6 @@ pub struct Executor {
 
 impl Executor {
     /// An executor with a model, tools and a configuration.
-    #[must_use]
     pub fn new(provider: Arc<dyn Provider>, tools: Arc<ToolSet>, config: ExecutorConfig) -> Self {
         let window = &config.options.window;
         let live = LiveState {
@@ -100,7 +98,6 @@ impl Executor {
     }
 
     /// What is going on, now and from now on.
-    #[must_use]
     pub fn live(&self) -> watch::Receiver<LiveState> {
         self.live.subscribe()
     }

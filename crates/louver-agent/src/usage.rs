@@ -19,13 +19,11 @@ pub struct Usage {
 
 impl Usage {
     /// The whole prompt.
-    #[must_use]
     pub fn prompt_tokens(self) -> u64 {
         self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
     }
 
     /// What one call with this usage costs.
-    #[must_use]
     pub fn cost(self, model: &Model) -> Cost {
         let prices = model.prices_at(self.prompt_tokens());
         prices.input.of(self.input_tokens)

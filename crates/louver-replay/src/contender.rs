@@ -28,19 +28,16 @@ impl Contender {
     /// let short = LadderConfig { keep_recent_tokens: 1_000, ..LadderConfig::default() };
     /// assert_eq!(Contender::new("short tail", PolicyKind::Ladder(short)).name(), "short tail");
     /// ```
-    #[must_use]
     pub fn new(name: &str, policy: PolicyKind) -> Self {
         Self { name: name.to_owned(), policy }
     }
 
     /// The name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The policy.
-    #[must_use]
     pub fn policy(&self) -> &PolicyKind {
         &self.policy
     }

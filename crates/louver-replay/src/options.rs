@@ -66,7 +66,6 @@ impl Options {
     }
 
     /// These contenders, and defaults for everything else.
-    #[must_use]
     pub fn of(contenders: Vec<Contender>) -> Self {
         Self {
             contenders,

@@ -19,7 +19,6 @@ pub struct SystemClock {
 
 impl SystemClock {
     /// A clock whose origin is now.
-    #[must_use]
     pub fn new() -> Self {
         Self { origin: Instant::now() }
     }

@@ -49,13 +49,11 @@ pub struct NotInLog {
 
 impl Address {
     /// One message.
-    #[must_use]
     pub fn of(index: usize) -> Self {
         Self { ranges: std::iter::once(index..index.saturating_add(1)).collect() }
     }
 
     /// All messages of these ranges, or nothing if they are empty.
-    #[must_use]
     pub fn of_ranges(ranges: impl IntoIterator<Item = Range<usize>>) -> Option<Self> {
         let mut ranges: Vec<Range<usize>> = ranges.into_iter().filter(|range| !range.is_empty()).collect();
         ranges.sort_unstable_by_key(|range| (range.start, range.end));
@@ -70,7 +68,6 @@ impl Address {
     }
 
     /// As it is written into a text: `[louver:3-17, 20-41]`.
-    #[must_use]
     pub fn tag(&self) -> String {
         format!("{OPEN}{self}{CLOSE}")
     }
@@ -82,7 +79,6 @@ impl Address {
     }
 
     /// How many messages it names.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.ranges.iter().map(ExactSizeIterator::len).sum()
     }

@@ -53,25 +53,21 @@ impl Budget {
     }
 
     /// The model's whole window.
-    #[must_use]
     pub fn context_window(self) -> u64 {
         self.context_window
     }
 
     /// What is kept free for the reply.
-    #[must_use]
     pub fn reserve(self) -> u64 {
         self.reserve
     }
 
     /// `context_window * 0.9 - reserve`, rounded down.
-    #[must_use]
     pub fn allowed_tokens(self) -> u64 {
         self.allowed_tenths() / 10
     }
 
     /// Whether so many tokens are too many, compared exactly.
-    #[must_use]
     pub fn is_exceeded_by(self, tokens: u64) -> bool {
         tokens.saturating_mul(10) > self.allowed_tenths()
     }

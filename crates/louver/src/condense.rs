@@ -69,7 +69,6 @@ pub struct Summary {
 
 impl Summary {
     /// What a model wrote, where nobody counts what that took.
-    #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }

@@ -39,26 +39,22 @@ pub struct Plan {
 
 impl Plan {
     /// A plan that changes nothing.
-    #[must_use]
     pub fn nothing() -> Self {
         Self::default()
     }
 
     /// The same, with something to remember.
-    #[must_use]
     pub fn remembering(memory: Memory) -> Self {
         Self { memory, ..Self::default() }
     }
 
     /// Whether a message leaves. O(log ranges).
-    #[must_use]
     pub fn evicts(&self, index: usize) -> bool {
         let following = self.evict.partition_point(|range| range.end <= index);
         self.evict.get(following).is_some_and(|range| range.contains(&index))
     }
 
     /// Whether the view stays as it is.
-    #[must_use]
     pub fn keeps_everything(&self) -> bool {
         self.evict.is_empty() && self.edits.is_empty() && self.ledger == LedgerChange::Keep && !self.drops_summary
     }
@@ -118,13 +114,11 @@ pub struct Memory(Option<Arc<dyn Any + Send + Sync>>);
 
 impl Memory {
     /// Remembers a value.
-    #[must_use]
     pub fn new<T: Any + Send + Sync>(value: T) -> Self {
         Self(Some(Arc::new(value)))
     }
 
     /// The value, if one of this type is remembered.
-    #[must_use]
     pub fn get<T: Any>(&self) -> Option<&T> {
         self.0.as_deref()?.downcast_ref()
     }
@@ -184,19 +178,16 @@ pub struct Pins {
 
 impl Pins {
     /// Nothing is pinned.
-    #[must_use]
     pub fn none() -> Self {
         Self::head(0)
     }
 
     /// The head alone.
-    #[must_use]
     pub fn head(head_end: usize) -> Self {
         Self { head_end, tail_start: usize::MAX, others: Vec::new(), recent_start: usize::MAX }
     }
 
     /// Everything.
-    #[must_use]
     pub fn everything() -> Self {
         Self::head(usize::MAX)
     }
@@ -210,7 +201,6 @@ impl Pins {
     /// assert!(pins.touch(&(1..4)) && pins.touch(&(6..9)));
     /// assert!(!pins.touch(&(2..7)));
     /// ```
-    #[must_use]
     pub fn touch(&self, range: &Range<usize>) -> bool {
         let following = self.others.partition_point(|index| *index < range.start);
         let touches_other = self.others.get(following).is_some_and(|index| *index < range.end);
@@ -241,7 +231,6 @@ pub struct Largest {
 
 impl Overflow {
     /// A floor above what is allowed, with the largest message in it.
-    #[must_use]
     pub fn new(floor_tokens: u64, allowed_tokens: u64, largest: Option<Largest>) -> Self {
         Self { floor_tokens, allowed_tokens, largest }
     }

@@ -75,7 +75,6 @@ impl Refusal {
     /// assert_eq!(refusal, Some(Refusal::Overflow(figures)));
     /// assert_eq!(Refusal::recognise("rate_limit_error", "slow down"), None);
     /// ```
-    #[must_use]
     pub fn recognise(code: &str, message: &str) -> Option<Self> {
         let message = message.to_lowercase();
         if message.contains(BOUND_THINKING) {
@@ -87,7 +86,6 @@ impl Refusal {
     }
 
     /// The sizes, if it is an overflow.
-    #[must_use]
     pub fn overflow(self) -> Option<OverflowFigures> {
         match self {
             Self::Overflow(figures) => Some(figures),

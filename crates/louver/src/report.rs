@@ -67,7 +67,6 @@ pub struct TokenReport {
 
 impl Report {
     /// Describes a window after a fit.
-    #[must_use]
     pub fn new(window: &Window, fit: &Fit) -> Self {
         let origins: Vec<Origin> = window.view().iter().map(|sent| sent.origin).collect();
         let is_edited = |origin: &Origin| matches!(origin, Origin::Edited(_));

@@ -73,7 +73,6 @@ pub enum Origin {
 
 impl Origin {
     /// The log index, unless Louver wrote it.
-    #[must_use]
     pub fn index(self) -> Option<usize> {
         match self {
             Self::Kept(index) | Self::Edited(index) => Some(index),
@@ -82,7 +81,6 @@ impl Origin {
     }
 
     /// Whether Louver wrote it to stand for what was summarised.
-    #[must_use]
     pub fn is_summary(self) -> bool {
         self == Self::Synthetic(SyntheticKind::Summary)
     }
@@ -130,13 +128,11 @@ impl<'a> View<'a> {
     }
 
     /// How many messages it has. O(1).
-    #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Whether nothing is sent.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -87,31 +87,26 @@ impl Conversation {
     }
 
     /// What it can be rebuilt from.
-    #[must_use]
     pub fn log(&self) -> Log {
         self.window.log()
     }
 
     /// What is sent.
-    #[must_use]
     pub fn view(&self) -> View<'_> {
         self.window.view()
     }
 
     /// The engine's window.
-    #[must_use]
     pub fn window(&self) -> &Window {
         &self.window
     }
 
     /// The figures of what is sent.
-    #[must_use]
     pub fn metrics(&self) -> ConversationMetrics {
         ConversationMetrics::new(self.window.metrics(), self.window.view().iter().count())
     }
 
     /// What condensing did so far.
-    #[must_use]
     pub fn condensing(&self) -> CondensingMetrics {
         self.condensing
     }

@@ -118,43 +118,36 @@ impl ProviderError {
     }
 
     /// What kind of failure it is.
-    #[must_use]
     pub fn category(&self) -> Category {
         self.0.category
     }
 
     /// The HTTP status, where there was one.
-    #[must_use]
     pub fn status(&self) -> Option<u16> {
         self.0.status
     }
 
     /// Whether the same request may succeed later.
-    #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.0.is_retryable
     }
 
     /// How long the provider asked to wait.
-    #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
 
     /// Whether the request was longer than the model's context window.
-    #[must_use]
     pub fn is_context_overflow(&self) -> bool {
         self.0.category == Category::Overflow
     }
 
     /// The sizes an overflow error names.
-    #[must_use]
     pub fn overflow_figures(&self) -> OverflowFigures {
         self.0.overflow.unwrap_or_default()
     }
 
     /// Whether it failed because somebody asked to stop.
-    #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled
     }

@@ -31,7 +31,6 @@ pub struct Request<'a> {
 
 impl<'a> Request<'a> {
     /// A request of one text of the user's, without tools.
-    #[must_use]
     pub fn new(model: &'a str, max_tokens: u64, messages: Vec<&'a str>) -> Self {
         Self {
             model,

@@ -37,7 +37,6 @@ pub struct Retrieval<'a> {
 
 impl<'a> Retrieval<'a> {
     /// Nothing is read before it is searched.
-    #[must_use]
     pub fn of(messages: &'a [Arc<Message>]) -> Self {
         Self { messages, index: SearchIndex::default(), identifiers: HashMap::new() }
     }

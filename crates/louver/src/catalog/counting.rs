@@ -25,7 +25,6 @@ impl CounterChoice {
     /// assert_eq!(CounterChoice::Cl100k.resolve(Some(&found.model)).name(), "cl100k");
     /// # }
     /// ```
-    #[must_use]
     pub fn resolve(self, model: Option<&Model>) -> Arc<dyn Counter> {
         match (self, model) {
             (Self::Chars4, _) | (Self::Auto, None) => Arc::new(Chars4),

@@ -127,7 +127,6 @@ impl Catalog {
     /// assert!(catalog.find("llama-4").is_none());
     /// # }
     /// ```
-    #[must_use]
     pub fn find(&self, name: &str) -> Option<Found<'_>> {
         let asked = name.trim().to_ascii_lowercase();
         let bare = name::without_prefixes(&asked, &self.rules.prefixes);

@@ -41,7 +41,6 @@ impl Model {
     /// assert_eq!(model.prices_at(100_001).input.usd_per_million(), 0.5);
     /// # }
     /// ```
-    #[must_use]
     pub fn prices_at(&self, input_tokens: u64) -> &Prices {
         let tier = self.tiers.iter().rev().find(|tier| input_tokens > tier.above_input_tokens);
         tier.map_or(&self.prices, |tier| &tier.prices)

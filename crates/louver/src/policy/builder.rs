@@ -104,25 +104,21 @@ impl<'a> PlanBuilder<'a> {
     }
 
     /// What the plan so far would send, in tokens.
-    #[must_use]
     pub fn tokens(&self) -> u64 {
         self.input.tokens(self.total())
     }
 
     /// The same exactly: everything, and what has to stand between neighbours that did not stand together before.
-    #[must_use]
     pub fn total(&self) -> Millitokens {
         self.total + self.markers()
     }
 
     /// Whether the plan so far keeps the budget; always where there is none.
-    #[must_use]
     pub fn fits(&self) -> bool {
         self.input.budget().is_none_or(|budget| !budget.is_exceeded_by(self.tokens()))
     }
 
     /// What a message costs under the plan so far.
-    #[must_use]
     pub fn amount(&self, index: usize) -> Millitokens {
         self.changed.get(&index).copied().unwrap_or_else(|| self.input.amount(index..index + 1))
     }
@@ -263,7 +259,6 @@ impl<'a> PlanBuilder<'a> {
     }
 
     /// What leaves under the plan so far, in order.
-    #[must_use]
     pub fn evicted(&self) -> Vec<Range<usize>> {
         let mut evicted = self.plan.evict.clone();
         evicted.sort_by_key(|range| range.start);
@@ -324,7 +319,6 @@ impl<'a> PlanBuilder<'a> {
     }
 
     /// The plan as it is.
-    #[must_use]
     pub fn into_plan(mut self) -> Plan {
         self.plan.expected = Some(self.total());
         self.plan.evict.sort_by_key(|range| range.start);

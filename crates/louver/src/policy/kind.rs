@@ -154,7 +154,6 @@ impl Row {
     }
 
     /// The policy with its default settings.
-    #[must_use]
     pub fn kind(&self) -> PolicyKind {
         (self.kind)()
     }
@@ -170,7 +169,6 @@ impl FromStr for PolicyKind {
 
 impl PolicyKind {
     /// What decides where nobody says otherwise: the ladder where a context window is known, else the message window.
-    #[must_use]
     pub fn default_for(is_window_known: bool) -> Self {
         match is_window_known {
             true => Self::Ladder(LadderConfig::default()),
@@ -179,7 +177,6 @@ impl PolicyKind {
     }
 
     /// The name on the command line and in reports.
-    #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Self::Messages(_) => "messages",
@@ -196,25 +193,21 @@ impl PolicyKind {
     }
 
     /// What it promises of the view; nothing with settings that it cannot work with.
-    #[must_use]
     pub fn bound(&self) -> Bound {
         self.build().map_or(Bound::None, |policy| policy.bound())
     }
 
     /// Whether it cannot do without a context window.
-    #[must_use]
     pub fn needs_budget(&self) -> bool {
         self.bound() == Bound::Tokens
     }
 
     /// Whether a list is folded request by request even when it is trimmed at once.
-    #[must_use]
     pub fn always_folds(&self) -> bool {
         matches!(self, Self::Ladder(_))
     }
 
     /// The settings of the message window, if it counts messages.
-    #[must_use]
     pub fn messages(&self) -> Option<&MessagesConfig> {
         match self {
             Self::Messages(config) | Self::Both(config, _) => Some(config),
@@ -231,7 +224,6 @@ impl PolicyKind {
     }
 
     /// The settings of the token window, if it is one.
-    #[must_use]
     pub fn tokens(&self) -> Option<&TokensConfig> {
         match self {
             Self::Tokens(config) | Self::Both(_, config) => Some(config),
@@ -248,7 +240,6 @@ impl PolicyKind {
     }
 
     /// The settings of the ladder, if it is one.
-    #[must_use]
     pub fn ladder(&self) -> Option<&LadderConfig> {
         match self {
             Self::Ladder(config) => Some(config),
@@ -265,7 +256,6 @@ impl PolicyKind {
     }
 
     /// Whether what leaves is to be summarised by a model.
-    #[must_use]
     pub fn condenses(&self) -> bool {
         self.messages().is_some_and(|config| config.summarize_on_trim)
             || self.tokens().is_some_and(|config| config.auto_condense_context)

@@ -18,6 +18,7 @@ use std::sync::Arc;
 /// How a window is made.
 #[derive(Clone, Debug, serde::Serialize)]
 #[non_exhaustive]
+#[must_use = "a configuration does nothing by itself"]
 pub struct WindowConfig {
     /// The wire format of its messages.
     pub format: Format,
@@ -61,7 +62,6 @@ impl WindowConfig {
     /// assert_eq!(window.evicted().count(), 2);
     /// # Ok::<(), louver::Error>(())
     /// ```
-    #[must_use]
     pub fn new(format: Format, policy: PolicyKind) -> Self {
         Self {
             format,
@@ -76,7 +76,6 @@ impl WindowConfig {
     }
 
     /// The same with everything that follows from a model: counter, prices, and what it does with thinking.
-    #[must_use]
     pub fn with_model(mut self, model: Option<&Model>, counter: CounterChoice) -> Self {
         self.counter = counter.resolve(model);
         if let Some(model) = model {
@@ -87,28 +86,24 @@ impl WindowConfig {
     }
 
     /// The same with a context window, or without one.
-    #[must_use]
     pub fn with_budget(mut self, budget: impl Into<Option<Budget>>) -> Self {
         self.budget = budget.into();
         self
     }
 
     /// The same with other prices.
-    #[must_use]
     pub fn with_economy(mut self, economy: Economy) -> Self {
         self.economy = economy;
         self
     }
 
     /// The same with another counter.
-    #[must_use]
     pub fn with_counter(mut self, counter: Arc<dyn Counter>) -> Self {
         self.counter = counter;
         self
     }
 
     /// The same for a model that does this with thinking.
-    #[must_use]
     pub fn with_thinking(mut self, thinking: ThinkingBinding) -> Self {
         self.thinking = thinking;
         self
@@ -116,7 +111,6 @@ impl WindowConfig {
 
     /// The same with what stands around the messages of a request: system and tools, and whether it asks for manual
     /// thinking, which binds an unfinished turn whatever is known of the model.
-    #[must_use]
     pub fn with_frame(mut self, body: &Body) -> Self {
         self.overhead = count_overhead(&*self.counter, body);
         let is_manual = body.format() == Format::Anthropic && body.thinking() == Thinking::Enabled;

@@ -49,7 +49,6 @@ pub struct EditedMessage {
 
 impl EditedMessage {
     /// A message in the form that it is sent in.
-    #[must_use]
     pub fn new(index: usize, raw: &str) -> Self {
         Self { index, raw: raw.to_owned() }
     }
@@ -72,7 +71,6 @@ pub struct SyntheticMessage {
 
 impl SyntheticMessage {
     /// A message of our own, none of which was taken from the log.
-    #[must_use]
     pub fn new(before: usize, kind: SyntheticKind, raw: &str) -> Self {
         Self { before, kind, raw: raw.to_owned(), sources: Vec::new() }
     }
@@ -96,7 +94,6 @@ pub struct JobRecord {
 
 impl Decision {
     /// Whether the view stays as it is, nothing is asked for and nothing was tried.
-    #[must_use]
     pub fn is_nothing(&self) -> bool {
         self.trigger.is_none()
             && self.evicted.is_empty()

@@ -123,7 +123,6 @@ pub enum Record {
 impl Log {
     /// A transcript without events: requests are taken to stand before each run of the model's messages, and at the
     /// end.
-    #[must_use]
     pub fn of_transcript(messages: Vec<Arc<Message>>) -> Self {
         let is_model = |index: usize| messages.get(index).is_some_and(|message| message.shape().is_from_model());
         let starts = (1..messages.len()).filter(|index| is_model(*index) && !is_model(index - 1));
@@ -132,7 +131,6 @@ impl Log {
     }
 
     /// A list about which one decision is made, at its end.
-    #[must_use]
     pub fn decided_once(messages: Vec<Arc<Message>>) -> Self {
         let events = vec![(messages.len(), Event::Fitted(None))];
         Self { messages, events }
@@ -164,14 +162,12 @@ impl Log {
 
 impl Window {
     /// What this window can be rebuilt from.
-    #[must_use]
     pub fn log(&self) -> Log {
         let messages = self.entries.iter().map(|entry| Arc::clone(&entry.message)).collect();
         Log { messages, events: self.events.clone() }
     }
 
     /// Everything besides messages that happened so far, each with the number of messages that stood before it.
-    #[must_use]
     pub fn events(&self) -> &[(usize, Event)] {
         &self.events
     }

@@ -124,7 +124,6 @@ pub struct Fit {
 
 impl Fit {
     /// Whether the view changed.
-    #[must_use]
     pub fn is_cut(&self) -> bool {
         !self.evicted.is_empty() || !self.edited.is_empty() || self.is_account_new
     }
@@ -416,7 +415,6 @@ impl Window {
     }
 
     /// What is sent. O(1); walking it is O(its length).
-    #[must_use]
     pub fn view(&self) -> View<'_> {
         View::new(&self.entries, &self.units, &self.synthetics, self.kept.messages)
     }
@@ -437,7 +435,6 @@ impl Window {
     /// assert_eq!(window.breakpoints(), Breakpoints { head: 1, end: 3 });
     /// # Ok::<(), louver::Error>(())
     /// ```
-    #[must_use]
     pub fn breakpoints(&self) -> Breakpoints {
         let head = self.units.iter().take_while(|unit| unit.range.end <= self.head_end).map(Unit::len).sum();
         Breakpoints { head, end: self.kept.messages + self.synthetics.len() }
@@ -498,7 +495,6 @@ impl Window {
     }
 
     /// A message of the log as it came in, whatever became of it.
-    #[must_use]
     pub fn original(&self, index: usize) -> Option<&Message> {
         self.entries.get(index).map(|entry| &*entry.message)
     }
@@ -530,37 +526,31 @@ impl Window {
     }
 
     /// How many messages the log has.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// Whether nothing was pushed yet.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// What is sent now, in tokens, system and tools included. O(1).
-    #[must_use]
     pub fn tokens(&self) -> u64 {
         self.calibration.apply(self.total()).ceil_tokens()
     }
 
     /// What one message of the log costs in the form it is sent in, in tokens.
-    #[must_use]
     pub fn tokens_of(&self, index: usize) -> Option<u64> {
         self.entries.get(index).map(|entry| self.calibration.apply(entry.amount).ceil_tokens())
     }
 
     /// By how much counts are corrected, as the provider's reports of usage have it.
-    #[must_use]
     pub fn calibration(&self) -> Factor {
         self.calibration.factor()
     }
 
     /// The seeds' four figures. O(1).
-    #[must_use]
     pub fn metrics(&self) -> Metrics {
         let synthetic: u64 = self.synthetics.iter().map(|synthetic| synthetic.message.shape().estimate_chars).sum();
         Metrics {
@@ -572,7 +562,6 @@ impl Window {
     }
 
     /// The summary that stands in the view, if there is one.
-    #[must_use]
     pub fn summary(&self) -> Option<&str> {
         self.summary_in_view().map(|summary| &*summary.text)
     }
@@ -583,20 +572,17 @@ impl Window {
     }
 
     /// What sending everything would come to now, in tokens, system and tools included. O(1).
-    #[must_use]
     pub fn log_tokens(&self) -> u64 {
         let logged = Millitokens::new(self.sums.last().copied().unwrap_or_default());
         self.calibration.apply(logged + self.overhead + self.beyond_count).ceil_tokens()
     }
 
     /// What the policy has spent and weighed, if it decides by price.
-    #[must_use]
     pub fn account(&self) -> Option<Account> {
         self.policy.account(&self.input(Occasion::Request))
     }
 
     /// The messages that the policy never lets go, by its settings; what the wire format holds comes on top.
-    #[must_use]
     pub fn pins(&self) -> Pins {
         let input = self.input(Occasion::Request);
         let pins = self.policy.pins(&input);
@@ -605,14 +591,12 @@ impl Window {
 
     /// Whether a message may not leave under any policy: an instruction, a provider's compaction, the opening of an
     /// unfinished turn whose thinking the model wants back.
-    #[must_use]
     pub fn is_held(&self, index: usize) -> bool {
         let position = self.units.partition_point(|unit| unit.range.end <= index);
         self.units.get(position).is_some_and(|unit| self.landmarks.holds(unit, self.config.thinking))
     }
 
     /// Where the pinned head ends, as an index into the log: accounts of what left stand behind it.
-    #[must_use]
     pub fn head_end(&self) -> usize {
         self.head_end
     }
@@ -624,20 +608,17 @@ impl Window {
 
     /// The job that waits for its [`answer`](Self::answer), if one does. A window that was rebuilt knows it, too, so
     /// that whoever goes on can run it again.
-    #[must_use]
     pub fn open_job(&self) -> Option<&CondenseJob> {
         self.condenser.open()
     }
 
     /// Whether the open job covers something that is still in the view, so that its answer makes the view smaller.
-    #[must_use]
     pub fn awaits_room(&self) -> bool {
         let is_in_view = |range: &Range<usize>| !self.entries[range.start].is_evicted;
         self.open_job().is_some_and(|job| job.covers.iter().any(is_in_view))
     }
 
     /// Whether the view has grown beyond the policy's bound, so that it may not be sent as it is.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         let is_over_cap = self.policy.max_messages().is_some_and(|cap| self.kept.messages > cap);
         let binds = self.is_rescued || self.policy.bound() == Bound::Tokens;
@@ -646,49 +627,41 @@ impl Window {
     }
 
     /// What the policy promises.
-    #[must_use]
     pub fn bound(&self) -> Bound {
         if self.is_rescued { Bound::Tokens } else { self.policy.bound() }
     }
 
     /// Whether the policy is switched off, so that nothing may leave.
-    #[must_use]
     pub fn is_off(&self) -> bool {
         self.policy.is_off()
     }
 
     /// The policy's cap on messages, if it has one.
-    #[must_use]
     pub fn max_messages(&self) -> Option<usize> {
         self.policy.max_messages()
     }
 
     /// The policy's name.
-    #[must_use]
     pub fn policy_name(&self) -> &str {
         self.policy.name()
     }
 
     /// The budget, if there is one.
-    #[must_use]
     pub fn budget(&self) -> Option<Budget> {
         self.budget
     }
 
     /// How it was made: with the same it can be opened again.
-    #[must_use]
     pub fn config(&self) -> &WindowConfig {
         &self.config
     }
 
     /// The wire format of its messages.
-    #[must_use]
     pub fn format(&self) -> crate::wire::Format {
         self.config.format
     }
 
     /// What the catalogue did not know of the model, where the window was made for one.
-    #[must_use]
     pub fn model_warning(&self) -> Option<&ModelWarning> {
         self.model_warning.as_ref()
     }

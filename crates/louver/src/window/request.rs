@@ -32,7 +32,6 @@ impl Window {
 
 impl Request<'_> {
     /// What the fit did.
-    #[must_use]
     pub fn fit(&self) -> &Fit {
         &self.fit
     }
@@ -45,7 +44,6 @@ impl Request<'_> {
     }
 
     /// The whole request: the frame with the view as its history. Without a frame, the view as a JSON array.
-    #[must_use]
     pub fn json(&self) -> String {
         let messages = self.messages();
         match &self.window.frame {
@@ -101,20 +99,17 @@ pub struct Usage {
 
 impl Usage {
     /// A figure that counts everything, cached or not.
-    #[must_use]
     pub fn of_input(tokens: u64) -> Self {
         Self { input: tokens, ..Self::default() }
     }
 
     /// The whole input.
-    #[must_use]
     pub fn total(self) -> u64 {
         self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
     }
 
     /// The provider's own object in an answer (or in the event of a stream that carries it); nothing where there is
     /// none, or none that can be believed.
-    #[must_use]
     pub fn from_response(format: Format, answer: &str) -> Option<Self> {
         let answer: Value = serde_json::from_str(answer).ok()?;
         let number = |value: &Value| value.as_u64().unwrap_or_default();

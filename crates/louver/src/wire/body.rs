@@ -107,62 +107,52 @@ impl Body {
     }
 
     /// The format it was read as.
-    #[must_use]
     pub fn format(&self) -> Format {
         self.format
     }
 
     /// Whether nothing told the formats apart, so that it was read as Chat Completions.
-    #[must_use]
     pub fn is_ambiguous(&self) -> bool {
         self.is_ambiguous
     }
 
     /// The history.
-    #[must_use]
     pub fn messages(&self) -> &[Arc<Message>] {
         &self.messages
     }
 
     /// The input as it came.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// The JSON path of the history, such as `$.messages`.
-    #[must_use]
     pub fn history_path(&self) -> &'static str {
         self.history_path
     }
 
     /// The model it names.
-    #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.around.model.as_deref()
     }
 
     /// The reply length it asks for.
-    #[must_use]
     pub fn max_output(&self) -> Option<u64> {
         self.around.max_output
     }
 
     /// Its thinking setting.
-    #[must_use]
     pub fn thinking(&self) -> Thinking {
         self.around.thinking
     }
 
     /// Whether part of the history is kept by the provider (`previous_response_id`, `conversation`, item references),
     /// so that nothing may be left out here.
-    #[must_use]
     pub fn is_server_side(&self) -> bool {
         self.around.is_server_side || self.messages.iter().any(|message| message.shape().has(PartKind::Reference))
     }
 
     /// The texts of the system prompt that stands outside the history.
-    #[must_use]
     pub fn system_texts(&self) -> Vec<Cow<'_, str>> {
         let Some(span) = self.around.system.clone() else {
             return Vec::new();
@@ -174,13 +164,11 @@ impl Body {
     }
 
     /// The tool definitions as compact JSON.
-    #[must_use]
     pub fn tools_json(&self) -> Option<Cow<'_, str>> {
         self.around.tools.clone().map(|span| crate::json::text::compact(&self.text[span]))
     }
 
     /// The history as a provider would judge it.
-    #[must_use]
     pub fn history(&self) -> super::History<'_> {
         super::History {
             messages: self.messages.iter().map(Arc::as_ref).collect(),
@@ -191,7 +179,6 @@ impl Body {
 
     /// The same input with another history. `sent` says for each message which one of the input it stands for, if any;
     /// the white space between messages is kept with the message it stood before.
-    #[must_use]
     pub fn render<'a>(&self, sent: impl IntoIterator<Item = (Option<usize>, &'a str)>) -> String {
         if !self.text[self.list.start..].starts_with('[') {
             return self.text.to_string();

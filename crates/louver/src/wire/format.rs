@@ -25,7 +25,6 @@ impl Format {
     pub const ALL: [Self; 4] = [Self::Anthropic, Self::OpenAiChat, Self::OpenAiResponses, Self::Gemini];
 
     /// The name used on the command line and in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
@@ -36,7 +35,6 @@ impl Format {
     }
 
     /// The key of a request body that holds the history.
-    #[must_use]
     pub fn history_key(self) -> &'static str {
         match self {
             Self::Anthropic | Self::OpenAiChat => "messages",

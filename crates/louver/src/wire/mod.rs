@@ -52,7 +52,6 @@ pub struct History<'a> {
 
 impl<'a> History<'a> {
     /// Messages alone, with nothing around them.
-    #[must_use]
     pub fn of(messages: impl IntoIterator<Item = &'a Message>) -> Self {
         Self { messages: messages.into_iter().collect(), outer_cache_marks: 0, thinking: Thinking::Unset }
     }
@@ -87,27 +86,23 @@ impl Wire {
     }
 
     /// The raw text of a message of our own.
-    #[must_use]
     pub fn write(&self, role: Role, text: &str) -> String {
         (self.write)(role, text)
     }
 
     /// The JSON value that takes the place of a tool result's [`text`](Part::text) span. `like` is the value it
     /// replaces, so that an object stays an object.
-    #[must_use]
     pub fn write_result(&self, like: &str, text: &str) -> String {
         (self.write_result)(like, text)
     }
 
     /// The JSON of a content part that holds `text`, for a message that an edit would leave empty.
-    #[must_use]
     pub fn write_part(&self, text: &str) -> String {
         (self.write_part)(text)
     }
 
     /// The role of the message that has to stand between two neighbours so that the history stays legal; `None`
     /// where they may stand together. No `before` means the start of the history, no `after` its end.
-    #[must_use]
     pub fn bridge(&self, before: Option<&Shape>, after: Option<&Shape>) -> Option<Role> {
         (self.bridge)(before, after)
     }
@@ -115,7 +110,6 @@ impl Wire {
 
 impl Format {
     /// The rules of this format.
-    #[must_use]
     pub fn wire(self) -> &'static Wire {
         match self {
             Self::Anthropic => &anthropic::WIRE,

@@ -20,7 +20,6 @@ pub enum Role {
 
 impl Role {
     /// The role's name in our own output.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -100,7 +99,6 @@ pub struct Part {
 
 impl Part {
     /// A part of this kind at `span`, with nothing else known.
-    #[must_use]
     pub fn new(kind: PartKind, span: Span) -> Self {
         let none = Span::default();
         Self {
@@ -133,38 +131,32 @@ pub struct Shape {
 
 impl Shape {
     /// Characters that the model reads.
-    #[must_use]
     pub fn chars(&self) -> u64 {
         self.parts.iter().map(|part| u64::from(part.chars)).sum()
     }
 
     /// Whether the model produced it.
-    #[must_use]
     pub fn is_from_model(&self) -> bool {
         self.role == Role::Assistant
     }
 
     /// Whether the application instructs the model here. Tools that a history itself carries (Responses:
     /// `additional_tools`) are the application's too, whatever role their item names.
-    #[must_use]
     pub fn is_instruction(&self) -> bool {
         matches!(self.role, Role::System | Role::Developer)
     }
 
     /// Whether the user says something here, tool results apart.
-    #[must_use]
     pub fn is_request(&self) -> bool {
         self.role == Role::User && self.parts.iter().any(|part| part.kind == PartKind::Text && !part.nested)
     }
 
     /// Whether its first part is of this kind.
-    #[must_use]
     pub fn begins_with(&self, kind: PartKind) -> bool {
         self.parts.first().is_some_and(|part| part.kind == kind)
     }
 
     /// Whether its last part, nested ones included, is of this kind.
-    #[must_use]
     pub fn ends_in(&self, kind: PartKind) -> bool {
         self.parts.last().is_some_and(|part| part.kind == kind)
     }
@@ -175,7 +167,6 @@ impl Shape {
     }
 
     /// Whether there is a part of this kind.
-    #[must_use]
     pub fn has(&self, kind: PartKind) -> bool {
         self.parts.iter().any(|part| part.kind == kind)
     }

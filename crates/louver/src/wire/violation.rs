@@ -18,7 +18,6 @@ pub struct Violation {
 
 impl Violation {
     /// The JSON path in a body whose history stands at `history`, such as `$.messages`.
-    #[must_use]
     pub fn path(&self, history: &str) -> String {
         format!("{history}[{}]{}", self.index, self.place)
     }
@@ -62,7 +61,6 @@ pub enum Fix {
 
 impl Fix {
     /// The index of the message it is about.
-    #[must_use]
     pub fn index(&self) -> usize {
         match self {
             Self::Remove { index, .. } | Self::Replace { index, .. } | Self::Insert { index, .. } => *index,
@@ -70,7 +68,6 @@ impl Fix {
     }
 
     /// Why it is made.
-    #[must_use]
     pub fn reason(&self) -> &str {
         match self {
             Self::Remove { reason, .. } | Self::Replace { reason, .. } | Self::Insert { reason, .. } => reason,
