@@ -40,7 +40,7 @@ impl Sandbox {
             scenario: None,
             context_window: None,
             counter: Counter::default(),
-            clock: Arc::new(SystemClock::new()),
+            clock: Arc::new(SystemClock::default()),
             limits: Limits::default(),
         }
     }
