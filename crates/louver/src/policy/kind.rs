@@ -3,12 +3,11 @@
 use super::Policy;
 use super::both::Both;
 use super::everything::Everything;
-use super::full_cut::FullCut;
 use super::ladder::{Ladder, LadderConfig};
 use super::messages::{Messages, MessagesConfig};
-use super::newest::Newest;
 use super::observations::{Observations, ObservationsConfig};
 use super::tokens::{Tokens, TokensConfig};
+use super::when_full::{FULL_CUT, NEWEST};
 use crate::plan::Bound;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -80,63 +79,43 @@ pub struct Row {
     kind: fn() -> PolicyKind,
 }
 
+const fn row(name: &'static str, summary: &'static str, kind: fn() -> PolicyKind) -> Row {
+    Row { name, summary, kind }
+}
+
 /// All policies.
 pub const TABLE: &[Row] = &[
-    Row {
-        name: "messages",
-        summary: "at most so many messages; head and tail stay, the oldest between leave",
-        kind: || PolicyKind::Messages(MessagesConfig::default()),
-    },
-    Row {
-        name: "tokens",
-        summary: "at most so many tokens; when full, half of the messages after the first leave",
-        kind: || PolicyKind::Tokens(TokensConfig::default()),
-    },
-    Row {
-        name: "both",
-        summary: "the message cap first, the token window on the result",
-        kind: || PolicyKind::Both(MessagesConfig::default(), TokensConfig::default()),
-    },
-    Row {
-        name: "everything",
-        summary: "no window: everything is sent, whatever it costs",
-        kind: || PolicyKind::Everything,
-    },
-    Row {
-        name: "newest",
-        summary: "the newest messages that fit, behind the system messages; slides at every request once full",
-        kind: || PolicyKind::Newest,
-    },
-    Row {
-        name: "clear-tools",
-        summary: "beyond 100,000 tokens all but the three newest tool results become a placeholder",
-        kind: || PolicyKind::ClearTools(ObservationsConfig::CLEAR_TOOLS),
-    },
-    Row {
-        name: "mask",
-        summary: "all but the ten newest tool results become a placeholder, at every request",
-        kind: || PolicyKind::Mask(ObservationsConfig::MASK),
-    },
-    Row {
-        name: "full-cut",
-        summary: "cut only when full, down to half; the first message and the newest stay",
-        kind: || PolicyKind::FullCut,
-    },
-    Row {
-        name: "ladder",
-        summary: "the cheapest legal window that keeps what matters; cuts when it pays, folds what leaves into a ledger",
-        kind: || PolicyKind::Ladder(LadderConfig::default()),
-    },
-    Row {
-        name: "ladder-lean",
-        summary: "the ladder with a short tail: saves most",
-        kind: || PolicyKind::Ladder(LadderConfig::lean()),
-    },
-    Row {
-        name: "ladder-careful",
-        summary: "the ladder with a long tail and a large ledger: loses least",
-        kind: || PolicyKind::Ladder(LadderConfig::careful()),
-    },
+    row("messages", "at most so many messages; head and tail stay, the oldest between leave", || {
+        PolicyKind::Messages(MessagesConfig::default())
+    }),
+    row("tokens", "at most so many tokens; when full, half of the messages after the first leave", || {
+        PolicyKind::Tokens(TokensConfig::default())
+    }),
+    row("both", "the message cap first, the token window on the result", || {
+        PolicyKind::Both(MessagesConfig::default(), TokensConfig::default())
+    }),
+    row("everything", "no window: everything is sent, whatever it costs", || PolicyKind::Everything),
+    row(
+        "newest",
+        "the newest messages that fit, behind the system messages; slides at every request once full",
+        || PolicyKind::Newest,
+    ),
+    row("clear-tools", "beyond 100,000 tokens all but the three newest tool results become a placeholder", || {
+        PolicyKind::ClearTools(ObservationsConfig::CLEAR_TOOLS)
+    }),
+    row("mask", "all but the ten newest tool results become a placeholder, at every request", || {
+        PolicyKind::Mask(ObservationsConfig::MASK)
+    }),
+    row("full-cut", "cut only when full, down to half; the first message and the newest stay", || PolicyKind::FullCut),
+    row(
+        "ladder",
+        "the cheapest legal window that keeps what matters; cuts when it pays, folds what leaves into a ledger",
+        || PolicyKind::Ladder(LadderConfig::default()),
+    ),
+    row("ladder-lean", "the ladder with a short tail: saves most", || PolicyKind::Ladder(LadderConfig::lean())),
+    row("ladder-careful", "the ladder with a long tail and a large ledger: loses least", || {
+        PolicyKind::Ladder(LadderConfig::careful())
+    }),
 ];
 
 fn names() -> String {
@@ -281,10 +260,10 @@ impl PolicyKind {
                 Arc::new(Both { messages: Messages(*messages), tokens: Tokens(tokens.clone()) })
             }
             Self::Everything => Arc::new(Everything),
-            Self::Newest => Arc::new(Newest),
+            Self::Newest => Arc::new(NEWEST),
             Self::ClearTools(config) => Arc::new(observations("clear-tools", config)),
             Self::Mask(config) => Arc::new(observations("mask", config)),
-            Self::FullCut => Arc::new(FullCut),
+            Self::FullCut => Arc::new(FULL_CUT),
             Self::Ladder(config) => Arc::new(Ladder::new(config.clone())),
             Self::Custom(policy) => Arc::clone(policy),
         })
