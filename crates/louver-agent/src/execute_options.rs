@@ -1,8 +1,6 @@
 //! How one call of the tool loop is made.
 
-use crate::condensing::CondenseOptions;
-use crate::observer::Observer;
-use crate::window_options::WindowOptions;
+use crate::{CondenseOptions, Observer, WindowOptions};
 use louver::budget::ANTHROPIC_DEFAULT_MAX_TOKENS;
 use serde_json::{Map, Value};
 use std::time::Duration;

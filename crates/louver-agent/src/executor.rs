@@ -1,13 +1,12 @@
 //! Iterates calls of the tool loop until the task is done.
 
-use crate::conversation::{Conversation, Recorded, StateError, StateFile};
-use crate::execute_options::ExecuteOptions;
-use crate::execution_result::{ExecutionError, ExecutionResult, Stop};
-use crate::observer::{Observer, RunEvent};
+use crate::conversation::Recorded;
 use crate::provider::{Category, Provider};
-use crate::run_summary::{RunOutcome, RunSummary};
-use crate::tool_loop::execute;
 use crate::tools::{Signal, ToolSet};
+use crate::{
+    Conversation, ExecuteOptions, ExecutionError, ExecutionResult, Observer, RunEvent, RunOutcome, RunSummary,
+    StateError, StateFile, Stop, execute,
+};
 use louver::catalog::Cost;
 use louver::window::WindowConfig;
 use std::path::{Path, PathBuf};

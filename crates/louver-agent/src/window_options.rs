@@ -2,13 +2,10 @@
 
 use crate::overhead::count_overhead;
 use crate::tools::ToolDefinition;
-use louver::Error;
-use louver::budget::Budget;
 use louver::catalog::{Catalog, ModelWarning};
-use louver::policy::PolicyKind;
 use louver::tokens::CounterChoice;
 use louver::window::{Builder, WindowConfig};
-use louver::wire::Format;
+use louver::{Budget, Error, Format, PolicyKind};
 
 /// The window's configuration as a run is given it. What follows from model, system prompt and tools is filled in.
 #[derive(Clone, Debug)]

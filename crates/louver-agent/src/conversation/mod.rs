@@ -9,11 +9,10 @@ pub(crate) use state_file::{OpenTurn, Recorded};
 use crate::condensing::Pending;
 use crate::metrics::{CondensingMetrics, ConversationMetrics};
 use crate::tools::ToolOutput;
-use louver::budget::Budget;
 use louver::condense::{Outcome, Summary};
 use louver::plan::Overflow;
 use louver::window::{Event, Fit, Log, Usage, View, Window, WindowConfig};
-use louver::wire::Message;
+use louver::{Budget, Message};
 use state_file::{Record, raw};
 use std::time::{Duration, Instant};
 

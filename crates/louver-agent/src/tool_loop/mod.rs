@@ -6,14 +6,10 @@ mod overflow;
 mod thinking;
 
 use crate::condensing::cost;
-use crate::conversation::Conversation;
-use crate::execute_options::ExecuteOptions;
-use crate::execution_result::{ExecutionError, ExecutionResult, Stop};
-use crate::observer::RunEvent;
 use crate::provider::{Answer, Category, Provider, ProviderError, Request, StopReason};
 use crate::tools::{ToolDefinition, ToolSet};
-use crate::usage::Usage;
-use louver::wire::{Message, Role};
+use crate::{Conversation, ExecuteOptions, ExecutionError, ExecutionResult, RunEvent, Stop, Usage};
+use louver::{Message, Role};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;

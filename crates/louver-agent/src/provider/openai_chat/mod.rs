@@ -8,7 +8,7 @@ use super::answer::StopReason;
 use super::dialect::Dialect;
 use super::error::{ProviderError, read_error};
 use crate::usage::Usage;
-use louver::wire::Format;
+use louver::Format;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use super::{CacheDetails, stop_reason};
 use crate::provider::answer::Answer;
 use crate::provider::dialect::Unreadable;
 use crate::usage::Usage;
-use louver::wire::Format;
+use louver::Format;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -3,7 +3,7 @@
 use crate::provider::answer::{Answer, StopReason};
 use crate::provider::dialect::Unreadable;
 use crate::provider::openai_chat::{CacheDetails, failure};
-use louver::wire::Format;
+use louver::Format;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
