@@ -1,7 +1,7 @@
 //! A message that was had back, and what it is known by.
 
 use crate::inspect::{Piece, pieces};
-use louver::wire::{Body, Role};
+use louver::{Body, Role};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::collections::HashMap;

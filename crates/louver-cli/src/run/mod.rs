@@ -27,7 +27,7 @@ use crate::printer::{Colors, Printer};
 use crate::settings;
 use crate::window::{Window, WindowChoice};
 use clap::{CommandFactory, Parser};
-use louver::wire::Body;
+use louver::Body;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Read, Write};
