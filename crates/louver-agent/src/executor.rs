@@ -163,7 +163,7 @@ impl Executor {
             prompt = Some(GO_ON.to_owned());
         }
         summary.duration = started.elapsed();
-        summary.log = state.map(|conversation| conversation.log()).unwrap_or_default();
+        summary.log = state.map(|conversation| conversation.window().log()).unwrap_or_default();
         summary
     }
 
@@ -224,7 +224,7 @@ fn finished(signal: Signal, iterations: usize, conversation: &Conversation) -> R
         outcome: signal.into(),
         iterations,
         conversation_metrics: conversation.metrics(),
-        log: conversation.log(),
+        log: conversation.window().log(),
         ..RunSummary::default()
     }
 }

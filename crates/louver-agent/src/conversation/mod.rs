@@ -11,7 +11,7 @@ use crate::metrics::{CondensingMetrics, ConversationMetrics};
 use crate::tools::ToolOutput;
 use louver::condense::{Outcome, Summary};
 use louver::plan::Overflow;
-use louver::window::{Event, Fit, Log, Usage, View, Window, WindowConfig};
+use louver::window::{Event, Fit, Log, Usage, Window, WindowConfig};
 use louver::{Budget, Message};
 use state_file::{Record, raw};
 use std::time::{Duration, Instant};
@@ -83,16 +83,6 @@ impl Conversation {
     /// Writes everything from here on to a file. To be called before the first message.
     pub fn record_to(&mut self, file: StateFile) {
         self.file = Some(file);
-    }
-
-    /// What it can be rebuilt from.
-    pub fn log(&self) -> Log {
-        self.window.log()
-    }
-
-    /// What is sent.
-    pub fn view(&self) -> View<'_> {
-        self.window.view()
     }
 
     /// The engine's window.

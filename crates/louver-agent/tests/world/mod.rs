@@ -203,7 +203,7 @@ pub(crate) fn steps(count: usize) -> Scenario {
 
 /// The whole log is legal, and every call in it is answered exactly once.
 pub(crate) fn assert_sound(api: Api, conversation: &Conversation) {
-    let log = conversation.log();
+    let log = conversation.window().log();
     assert_sound_log(api, &log);
     let mut raw: Vec<&str> = log.messages.iter().map(|message| message.raw()).collect();
     raw.sort_unstable();

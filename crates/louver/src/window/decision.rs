@@ -336,36 +336,36 @@ impl<'w> Gone<'w> {
         self.ranges.get(following).is_some_and(|range| range.contains(&index))
     }
 
+    /// The first unit that stays and does not end before `index`.
+    fn unit_at(&self, index: usize) -> Option<&Unit> {
+        let position = self.window.units.partition_point(|unit| unit.range.end <= index);
+        self.window.units.range(position..).find(|unit| !self.holds(unit.range.start))
+    }
+
+    /// The last unit that stays and starts before `index`.
+    fn unit_before(&self, index: usize) -> Option<&Unit> {
+        let position = self.window.units.partition_point(|unit| unit.range.start < index);
+        self.window.units.range(..position).rev().find(|unit| !self.holds(unit.range.start))
+    }
+
     /// The first message from `index` on that stays, or the log's length.
     fn next_at(&self, index: usize) -> usize {
-        let units = &self.window.units;
-        let position = units.partition_point(|unit| unit.range.end <= index);
-        let stays = units.range(position..).find(|unit| !self.holds(unit.range.start));
-        stays.map_or(self.window.entries.len(), |unit| unit.range.start.max(index))
+        self.next_behind(index).max(index)
     }
 
     /// The first message behind the head that stays.
     fn next_behind(&self, head_end: usize) -> usize {
-        let units = &self.window.units;
-        let position = units.partition_point(|unit| unit.range.end <= head_end);
-        let stays = units.range(position..).find(|unit| !self.holds(unit.range.start));
-        stays.map_or(self.window.entries.len(), |unit| unit.range.start)
+        self.unit_at(head_end).map_or(self.window.entries.len(), |unit| unit.range.start)
     }
 
     /// The head ends where its last unit does.
     fn end_of_head(&self, head_end: usize) -> usize {
-        let units = &self.window.units;
-        let position = units.partition_point(|unit| unit.range.start < head_end);
-        let stays = units.range(..position).rev().find(|unit| !self.holds(unit.range.start));
-        stays.map_or(0, |unit| unit.range.end).max(head_end)
+        self.unit_before(head_end).map_or(0, |unit| unit.range.end).max(head_end)
     }
 
     /// The last message before `next` that stays.
     fn last_before(&self, next: usize) -> Option<usize> {
-        let units = &self.window.units;
-        let position = units.partition_point(|unit| unit.range.start < next);
-        let stays = units.range(..position).rev().find(|unit| !self.holds(unit.range.start));
-        stays.map(|unit| unit.range.end - 1)
+        self.unit_before(next).map(|unit| unit.range.end - 1)
     }
 }
 
