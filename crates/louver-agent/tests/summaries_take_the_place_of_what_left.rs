@@ -93,6 +93,7 @@ async fn a_failed_summary_is_plain_eviction_and_what_it_missed_is_in_the_next() 
         let answers: Vec<bool> = result
             .conversation_state
             .unwrap()
+            .window()
             .log()
             .events
             .iter()

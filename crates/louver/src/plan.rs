@@ -10,6 +10,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// What a policy wants: a plain value that can be printed, compared and thrown away. Nothing has happened yet.
+///
+/// ```
+/// use louver::plan::{Memory, Plan};
+///
+/// let mut plan = Plan::nothing();
+/// assert!(plan.keeps_everything());
+/// plan.evict = vec![1..3];
+/// assert!(plan.evicts(2) && !plan.evicts(3) && !plan.keeps_everything());
+/// assert_eq!(Plan::remembering(Memory::new(7_u32)).memory.get(), Some(&7_u32));
+/// ```
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Plan {
@@ -61,6 +71,12 @@ impl Plan {
 }
 
 /// What becomes of the ledger in the view.
+///
+/// ```
+/// use louver::plan::{LedgerChange, Plan};
+///
+/// assert_eq!(Plan::nothing().ledger, LedgerChange::Keep);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LedgerChange {
@@ -74,6 +90,12 @@ pub enum LedgerChange {
 }
 
 /// A text that a policy writes, and which of it was taken from where.
+///
+/// ```
+/// use louver::plan::Written;
+///
+/// assert!(Written::from("[2 messages are folded here]".to_owned()).sources.is_empty());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// The text.
@@ -131,6 +153,10 @@ impl fmt::Debug for Memory {
 }
 
 /// Why a policy acts.
+///
+/// ```
+/// assert_eq!(serde_json::to_string(&louver::plan::Trigger::MessageCap).unwrap(), "\"message-cap\"");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -152,6 +178,14 @@ pub enum Trigger {
 }
 
 /// What a policy promises of the view.
+///
+/// ```
+/// use louver::PolicyKind;
+/// use louver::plan::Bound;
+///
+/// assert_eq!("tokens".parse::<PolicyKind>()?.bound(), Bound::Tokens);
+/// # Ok::<(), louver::policy::SettingsError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// At most so many messages, units that straddle a boundary apart.
@@ -164,6 +198,13 @@ pub enum Bound {
 
 /// The messages that a policy never lets go, as far as it goes by its settings alone. What the wire format holds fast
 /// (instructions, a provider's compaction, the opening of an unfinished turn) comes on top, whatever the policy.
+///
+/// ```
+/// use louver::plan::Pins;
+///
+/// assert!(Pins::head(2).touch(&(1..3)) && !Pins::head(2).touch(&(2..3)));
+/// assert!(Pins::everything().touch(&(9..10)) && !Pins::none().touch(&(0..1)));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pins {
     /// Everything before this index.
@@ -209,6 +250,13 @@ impl Pins {
 }
 
 /// A history that cannot be made to fit.
+///
+/// ```
+/// use louver::plan::{Largest, Overflow};
+///
+/// let overflow = Overflow::new(9_000, 8_000, Some(Largest { index: 3, tokens: 7_500 }));
+/// assert!(overflow.to_string().ends_with("the largest message is number 3 with 7500 tokens"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Overflow {
@@ -255,6 +303,11 @@ impl fmt::Display for Overflow {
 impl std::error::Error for Overflow {}
 
 /// Something that was done as asked, and that the caller should know about.
+///
+/// ```
+/// let warning = louver::plan::Warning::NotEdited { index: 3 };
+/// assert_eq!(warning.to_string(), "message 3 could not be changed and stays as it is");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
@@ -321,6 +374,12 @@ impl serde::Serialize for Warning {
 }
 
 /// Why there is no summary although one was wanted.
+///
+/// ```
+/// use louver::plan::CondenseError;
+///
+/// assert_eq!(CondenseError::Waiting.to_string(), "condensing failed before and waits for more history");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CondenseError {

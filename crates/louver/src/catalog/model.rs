@@ -4,6 +4,14 @@ use super::price::{Prices, Tier};
 use super::traits::Traits;
 
 /// What is known about a model.
+///
+/// ```
+/// # #[cfg(feature = "catalog")] {
+/// let found = louver::catalog::Catalog::builtin().find("claude-sonnet-5-5").unwrap();
+/// let model = &found.model;
+/// assert!(model.prices_at(1_000).input.of(1_000_000).usd() > 0.0 && model.max_output.is_some());
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Model {

@@ -73,6 +73,14 @@ impl Price {
 /// assert_eq!(total, price.of(10));
 /// assert_eq!(total.picodollars(), 1_000_000);
 /// ```
+///
+/// ```
+/// use louver::catalog::{Cost, Price};
+///
+/// let price = Price::from_usd_per_million(3.0).unwrap();
+/// assert_eq!((Cost::ZERO + price.of(1_000)).usd(), 0.003);
+/// assert_eq!(price.usd_per_million(), 3.0);
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cost(u128);
 

@@ -18,6 +18,55 @@ const OVERSIZED_CHARS: u32 = 2_000;
 /// those that the wire format holds and the last one cannot be evicted through it, so no policy can do so by mistake.
 ///
 /// Costs: making one is O(units in the view), which only a cut pays; each eviction is O(its messages).
+///
+/// ```
+/// use louver::plan::{Bound, Overflow, Pins, Plan, Trigger};
+/// use louver::policy::{Policy, PolicyInput};
+/// use louver::window::WindowConfig;
+/// use louver::{Budget, Format, PolicyKind, Window};
+/// use std::sync::Arc;
+///
+/// /// Lets the first message go that may, whatever it costs.
+/// #[derive(Debug)]
+/// struct Impatient;
+///
+/// impl Policy for Impatient {
+///     fn name(&self) -> &str {
+///         "impatient"
+///     }
+///     fn bound(&self) -> Bound {
+///         Bound::Tokens
+///     }
+///     fn pins(&self, input: &PolicyInput<'_>) -> Pins {
+///         Pins::head(input.instructions_end())
+///     }
+///     fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
+///         let mut builder = input.builder(&self.pins(input));
+///         let (before, first) = (builder.total(), builder.amount(0));
+///         assert!(builder.fits() && builder.units().count() == 3);
+///         assert_eq!(builder.evict_where(|unit| unit.range.start == 0), 1);
+///         assert!(builder.total() + first == before && builder.evicted() == [0..1]);
+///         builder.put_ledger("[one message left]".to_owned());
+///         builder.evict_unseen();
+///         builder.edit(1, &[]); // what is inside a message can be changed, too
+///         builder.evict_down_to(builder.tokens());
+///         builder.clip_until_it_fits();
+///         builder.plan_mut().trigger = Some(Trigger::TokenLimit);
+///         // `into_plan` would do, because it fits; `finish` lets more go until it does, or says why it cannot.
+///         if builder.fits() { Ok(builder.into_plan()) } else { builder.finish() }
+///     }
+/// }
+///
+/// let policy = PolicyKind::Custom(Arc::new(Impatient));
+/// let config = WindowConfig::new(Format::OpenAiChat, policy).with_budget(Budget::new(4_000, Some(1_000))?);
+/// let mut window = Window::new(config)?;
+/// for text in ["one", "two", "three"] {
+///     window.push_raw(&format!(r#"{{"role":"user","content":"{text}"}}"#))?;
+/// }
+/// assert_eq!(window.fit()?.evicted, [0..1]);
+/// assert_eq!(window.view().len(), 3); // the ledger stands for what left
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct PlanBuilder<'a> {
     plan: Plan,

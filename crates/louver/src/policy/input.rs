@@ -16,6 +16,57 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// The present view, in units, and everything that a decision may depend on. What needs no look at the messages is O(1).
+///
+/// ```
+/// use louver::plan::{Bound, Overflow, Pins, Plan};
+/// use louver::policy::{Occasion, Policy, PolicyInput};
+/// use louver::tokens::Millitokens;
+/// use louver::window::WindowConfig;
+/// use louver::{Budget, Format, PolicyKind, Window};
+/// use std::sync::Arc;
+///
+/// #[derive(Debug)]
+/// struct Onlooker;
+///
+/// impl Policy for Onlooker {
+///     fn name(&self) -> &str {
+///         "onlooker"
+///     }
+///     fn bound(&self) -> Bound {
+///         Bound::Tokens
+///     }
+///     fn pins(&self, input: &PolicyInput<'_>) -> Pins {
+///         Pins::head(input.instructions_end())
+///     }
+///     fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
+///         // The log, and what of it is in the view.
+///         assert_eq!((input.log_len(), input.kept_messages(), input.units().len()), (3, 3, 3));
+///         assert!(input.is_in_view(1) && !input.is_edited(1) && input.message(1) == input.original(1));
+///         assert_eq!((input.instructions_end(), input.first_answer(), input.latest_request()), (1, Some(2), Some(1)));
+///         assert!(input.is_held(&input.units()[0]) && !input.is_unseen(&input.units()[0]));
+///         // What it costs.
+///         assert_eq!(input.logged(0..3) + input.overhead(), input.log_total());
+///         assert_eq!((input.total(), input.amount(0..3)), (input.log_total(), input.log_total()));
+///         assert!(input.tokens(input.total()) > 0 && !input.is_over() && input.budget().is_some());
+///         assert_eq!(input.amount_edited(1, &[]), Some(input.amount(1..2)));
+///         assert_eq!((input.ledger_amount(), input.count_text("four")), (Millitokens::ZERO, Millitokens::from_tokens(1)));
+///         assert!(input.economy().price_steps.is_empty());
+///         // The moment.
+///         assert!(input.occasion() == Occasion::Request && !input.is_cold() && input.may_condense());
+///         assert!(input.memory().get::<u32>().is_none());
+///         Ok(input.builder_after(&self.pins(input), Plan::nothing()).into_plan()) // `builder` starts from nothing
+///     }
+/// }
+///
+/// let policy = PolicyKind::Custom(Arc::new(Onlooker));
+/// let config = WindowConfig::new(Format::OpenAiChat, policy).with_budget(Budget::new(4_000, Some(1_000))?);
+/// let mut window = Window::new(config)?;
+/// for (role, text) in [("system", "Be brief."), ("user", "Fix it."), ("assistant", "Done.")] {
+///     window.push_raw(&format!(r#"{{"role":"{role}","content":"{text}"}}"#))?;
+/// }
+/// assert!(!window.fit()?.is_cut());
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyInput<'a> {
     pub(crate) format: Format,

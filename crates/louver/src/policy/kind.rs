@@ -23,6 +23,20 @@ use std::sync::Arc;
 /// assert!("bouth".parse::<PolicyKind>().is_err());
 /// # Ok::<(), louver::policy::SettingsError>(())
 /// ```
+///
+/// # What does it do, and how is it set?
+///
+/// ```
+/// use louver::plan::Bound;
+/// use louver::policy::{LadderConfig, PolicyKind};
+///
+/// let mut kind = PolicyKind::default_for(true); // the window is known
+/// assert_eq!((kind.name(), kind.bound(), kind.always_folds()), ("ladder", Bound::Tokens, true));
+/// kind.ladder_mut().expect("it is the ladder").summarize_on_trim = true;
+/// assert!(kind.condenses() && kind.tokens_mut().is_none() && kind.messages_mut().is_none());
+/// assert_eq!(kind.build()?.name(), "ladder");
+/// # Ok::<(), louver::policy::SettingsError>(())
+/// ```
 #[derive(Clone, Debug, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -55,6 +69,12 @@ fn as_printed<S: serde::Serializer>(policy: &Arc<dyn Policy>, serializer: S) -> 
 }
 
 /// Settings that a policy cannot work with.
+///
+/// ```
+/// use louver::policy::SettingsError;
+///
+/// assert_eq!(SettingsError::Percent(0).to_string(), "auto_condense_context_percent is 0, but must be 1 to 100");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingsError {
@@ -70,6 +90,14 @@ pub enum SettingsError {
 }
 
 /// One policy of the table: how it is called, what it does, how it is by default.
+///
+/// ```
+/// use louver::policy::{Row, TABLE};
+///
+/// assert_eq!(Row::find("ladder")?.kind().name(), "ladder");
+/// assert!(TABLE.iter().all(|row| !row.summary.is_empty()));
+/// # Ok::<(), louver::policy::SettingsError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// The name on the command line and in reports.
@@ -84,6 +112,10 @@ const fn row(name: &'static str, summary: &'static str, kind: fn() -> PolicyKind
 }
 
 /// All policies.
+///
+/// ```
+/// assert!(louver::policy::TABLE.iter().any(|row| row.name == "everything"));
+/// ```
 pub const TABLE: &[Row] = &[
     row("messages", "at most so many messages; head and tail stay, the oldest between leave", || {
         PolicyKind::Messages(MessagesConfig::default())

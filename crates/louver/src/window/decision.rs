@@ -14,6 +14,22 @@ use std::sync::Arc;
 
 /// What became of the view at one point of the log: results, not wishes. Applying one derives nothing again: no policy,
 /// template or rule is asked, so it gives the same bytes under any later version and configuration.
+///
+/// ```
+/// use louver::policy::MessagesConfig;
+/// use louver::window::{Event, WindowConfig};
+/// use louver::{Format, PolicyKind, Window};
+///
+/// let cap = MessagesConfig { max_messages: 2, preserve_last_n: 1, ..MessagesConfig::default() };
+/// let mut window = Window::new(WindowConfig::new(Format::OpenAiChat, PolicyKind::Messages(cap)))?;
+/// for text in ["one", "two", "three"] {
+///     window.push_raw(&format!(r#"{{"role":"user","content":"{text}"}}"#))?;
+/// }
+/// window.fit()?;
+/// let Some((3, Event::Fitted(Some(decision)))) = window.events().last() else { panic!("nothing was decided") };
+/// assert!(!decision.is_nothing() && decision.evicted == [1..2]);
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]

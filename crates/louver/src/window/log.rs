@@ -14,6 +14,16 @@ use std::sync::Arc;
 const VERSION: u32 = 1;
 
 /// Something besides a message that decisions follow from, with the decision that was made.
+///
+/// ```
+/// use louver::window::Event;
+/// use louver::{Format, Window};
+///
+/// let mut window = Window::for_model(Format::OpenAiChat, "gpt-5").build()?;
+/// window.cache_expired();
+/// assert!(matches!(window.events(), [(0, Event::Configured(_)), (0, Event::CacheExpired)]));
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -77,6 +87,21 @@ impl Event {
 }
 
 /// Messages and events in order: the same log and config give the same view on any machine.
+///
+/// ```
+/// use louver::window::{Log, WindowConfig};
+/// use louver::{Format, Message, PolicyKind, Record, Window};
+/// use std::sync::Arc;
+///
+/// let said = |raw: &str| Message::parse(Format::OpenAiChat, raw).map(Arc::new);
+/// let messages = vec![said(r#"{"role":"user","content":"Hi"}"#)?, said(r#"{"role":"assistant","content":"Hello"}"#)?];
+/// assert_eq!(Log::of_transcript(messages.clone()).events.len(), 2); // a request before the answer, and one behind it
+/// assert_eq!(Log::decided_once(messages.clone()).events.len(), 1);
+/// let log = Log::of_records(Format::OpenAiChat, [Record::Message(messages[0].raw().to_owned())])?;
+/// let config = WindowConfig::new(Format::OpenAiChat, PolicyKind::Everything);
+/// assert_eq!(Window::restore(config, log)?.len(), 1);
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     /// The messages.
@@ -100,6 +125,17 @@ pub struct Log {
 /// let records = lines.iter().map(|line| serde_json::from_str::<Record>(line).unwrap());
 /// let opened = Window::open(window.config().clone(), records)?;
 /// assert_eq!(opened.view().len(), 1);
+/// # Ok::<(), louver::Error>(())
+/// ```
+///
+/// ```
+/// use louver::{Format, Record, Window};
+///
+/// let mut window = Window::for_model(Format::OpenAiChat, "gpt-5").build()?;
+/// let written = window.records_since(0).count();
+/// window.push_raw(r#"{"role":"user","content":"Hello"}"#)?;
+/// let new: Vec<Record> = window.records_since(written).collect(); // only what came since
+/// assert_eq!(new, [Record::Message(r#"{"role":"user","content":"Hello"}"#.to_owned())]);
 /// # Ok::<(), louver::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -36,6 +36,78 @@ use std::sync::Arc;
 ///
 /// Costs: [`push`](Self::push) is O(the message), [`fit`](Self::fit) O(1) with nothing to do and amortised O(1) per
 /// message that leaves, [`view`](Self::view) borrows. A clone shares the messages. See [`Builder`] for an example.
+///
+/// # What goes out, and what left?
+///
+/// ```
+/// use louver::plan::Bound;
+/// use louver::policy::MessagesConfig;
+/// use louver::{Format, PolicyKind, Window};
+/// use serde_json::json;
+///
+/// let cap = MessagesConfig { max_messages: 4, preserve_last_n: 2, ..MessagesConfig::default() };
+/// let mut window = Window::for_model(Format::OpenAiChat, "gpt-5").policy(PolicyKind::Messages(cap)).build()?;
+/// assert!(window.is_empty() && !window.is_off() && window.format() == Format::OpenAiChat);
+/// assert_eq!((window.policy_name(), window.bound(), window.max_messages()), ("messages", Bound::Messages, Some(4)));
+///
+/// for turn in 0..4 {
+///     window.push_json(&json!({ "role": "user", "content": format!("Question {turn}?") }))?;
+///     window.push_raw(r#"{"role":"assistant","content":"An answer."}"#)?;
+/// }
+/// assert!(window.is_over());
+/// assert_eq!(window.plan()?.evict, [1..2, 2..3, 3..4, 4..5]); // it looks, and changes nothing
+/// let fit = window.fit()?;
+/// assert!(fit.is_cut() && !window.is_over());
+///
+/// // The view is shorter, the log is not, and what left can be had back.
+/// assert_eq!((window.view().len(), window.len(), window.units().count()), (4, 8, 4));
+/// assert_eq!(window.evicted().map(|(index, _)| index).collect::<Vec<_>>(), [1, 2, 3, 4]);
+/// assert!(window.original(2).is_some_and(|message| message.raw().contains("Question 1?")));
+/// assert_eq!((window.head_end(), window.pins().head_end, window.is_held(7)), (1, 1, false));
+/// assert!(window.tokens() < window.log_tokens() && window.tokens_of(0) > Some(0));
+/// assert_eq!(window.metrics().evicted_messages, 4);
+/// # Ok::<(), louver::Error>(())
+/// ```
+///
+/// # What does it want to be told?
+///
+/// ```
+/// use louver::tokens::Verdict;
+/// use louver::{Budget, Format, Usage, Window};
+/// use serde_json::json;
+///
+/// let mut window = Window::for_model(Format::OpenAiChat, "gpt-5").context_window(16_000).reply(1_000).build()?;
+/// window.extend_json([json!({ "role": "system", "content": "Be brief." }), json!({ "role": "user", "content": "Hello" })])?;
+/// window.fit()?;
+/// assert_eq!(window.report_usage(Usage::of_input(12)), Verdict::TooSmall);
+/// window.cache_expired(); // a policy may cut now for nothing
+/// window.limit_to(Budget::new(8_000, Some(1_000))?); // the provider takes less than the catalogue said
+/// assert_eq!(window.budget().map(Budget::context_window), Some(8_000));
+/// assert!(window.open_job().is_none() && !window.awaits_room() && window.summary().is_none());
+/// assert!(window.answer(7, Err("too late".to_owned())).outcome.is_some()); // nobody asked
+/// # Ok::<(), louver::Error>(())
+/// ```
+///
+/// # How does it survive a restart?
+///
+/// ```
+/// use louver::{Format, Record, Window};
+/// use serde_json::json;
+///
+/// let mut window = Window::for_model(Format::OpenAiChat, "gpt-5").build()?;
+/// window.push_json(&json!({ "role": "user", "content": "Hello" }))?;
+/// window.request()?;
+/// let lines: Vec<String> = window.records_since(0).map(|record| serde_json::to_string(&record).unwrap()).collect();
+///
+/// let records = lines.iter().map(|line| serde_json::from_str::<Record>(line).unwrap());
+/// let config = window.config().clone();
+/// let opened = Window::open(config.clone(), records)?;
+/// assert_eq!(opened.events(), window.events()); // the policy was not asked again
+/// assert_eq!(Window::restore(config.clone(), window.log())?.len(), 1);
+/// let (decided_anew, fit) = Window::rebuild(config, window.log())?;
+/// assert!(fit.is_ok() && decided_anew.view().len() == 1);
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Window {
     config: WindowConfig,
@@ -95,6 +167,16 @@ struct Totals {
 }
 
 /// What a fit, or the arrival of a summary, did.
+///
+/// ```
+/// use louver::{Fit, Format, Window};
+///
+/// let mut window = Window::for_model(Format::OpenAiChat, "gpt-5").build()?;
+/// window.push_raw(r#"{"role":"user","content":"Hello"}"#)?;
+/// let fit: Fit = window.fit()?;
+/// assert!(!fit.is_cut() && fit.trigger.is_none() && fit.tokens_before == fit.tokens_after);
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Fit {
@@ -134,6 +216,16 @@ impl Fit {
 pub struct Cursor(usize);
 
 /// The seeds' four figures.
+///
+/// ```
+/// use louver::{Format, Window};
+///
+/// let mut window = Window::for_model(Format::OpenAiChat, "gpt-5").build()?;
+/// window.push_raw(r#"{"role":"user","content":"Twelve chars"}"#)?;
+/// let metrics = window.metrics();
+/// assert_eq!((metrics.total_messages, metrics.preserved_messages, metrics.estimated_tokens), (1, 1, 3));
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Metrics {
     /// Messages in the log.

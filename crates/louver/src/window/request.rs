@@ -11,6 +11,19 @@ use std::borrow::Cow;
 const MOST_CACHE_MARKS: u32 = 4;
 
 /// A fitted view inside the frame that the window was made with.
+///
+/// ```
+/// use louver::{Format, Window};
+/// use serde_json::json;
+///
+/// let frame = json!({ "model": "claude-sonnet-5-5", "max_tokens": 1024 });
+/// let mut window = Window::for_model(Format::Anthropic, "claude-sonnet-5-5").frame(&frame).build()?;
+/// window.push_json(&json!({ "role": "user", "content": "Hello" }))?;
+/// let request = window.request()?.with_cache_marks();
+/// assert!(!request.fit().is_cut());
+/// assert!(request.json().contains(r#""cache_control":{"type":"ephemeral"}"#));
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Request<'w> {
     window: &'w Window,

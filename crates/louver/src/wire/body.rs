@@ -31,6 +31,21 @@ pub enum Thinking {
 /// assert_eq!(body.messages().len(), 1);
 /// # Ok::<(), louver::json::JsonError>(())
 /// ```
+///
+/// ```
+/// use louver::wire::Thinking;
+/// use louver::{Body, Format};
+///
+/// let text = r#"{"model":"claude-sonnet-5-5","max_tokens":900,"system":"Be brief.","messages":[{"role":"user","content":"Hi"}]}"#;
+/// let body = Body::parse_bytes(text.as_bytes(), None)?;
+/// assert_eq!((body.format(), body.is_ambiguous(), body.is_server_side()), (Format::Anthropic, false, false));
+/// assert_eq!((body.model(), body.max_output(), body.thinking()), (Some("claude-sonnet-5-5"), Some(900), Thinking::Unset));
+/// assert_eq!((body.system_texts(), body.tools_json()), (vec!["Be brief.".into()], None));
+/// assert_eq!((body.history_path(), body.history().messages.len()), ("$.messages", 1));
+/// // What stays goes out byte for byte.
+/// assert_eq!(body.render(body.messages().iter().map(|message| (Some(0), message.raw()))), body.text());
+/// # Ok::<(), louver::JsonError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Body {
     text: Box<str>,

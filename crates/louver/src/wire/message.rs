@@ -13,6 +13,20 @@ use std::borrow::Cow;
 /// assert_eq!(message.shape().role, Role::User);
 /// assert_eq!(message.raw(), r#"{"role": "user",  "content": "Hi"}"#);
 /// ```
+///
+/// # What is in it?
+///
+/// ```
+/// use louver::{Format, Message, Role};
+///
+/// let raw = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"read","arguments":"{}"}}]}"#;
+/// let message = Message::parse(Format::OpenAiChat, raw)?;
+/// let call = &message.shape().parts[0];
+/// assert_eq!((message.id_of(call), message.name_of(call), message.text_of(call)), ("call_1".into(), "read".into(), "{}".into()));
+/// assert_eq!((message.own_id_of(call), message.media_of(call)), ("".into(), "{}"));
+/// assert_eq!(Message::synthetic(Format::OpenAiChat, Role::User, "Hi")?.raw(), r#"{"role":"user","content":"Hi"}"#);
+/// # Ok::<(), louver::JsonError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     raw: Box<str>,

@@ -30,16 +30,29 @@ mod violation;
 pub use body::{Body, Thinking};
 pub use format::{Format, UnknownFormat};
 pub use message::Message;
+#[doc(hidden)]
 pub use pairing::Pairing;
 pub(crate) use pairing::Tracker;
+#[doc(hidden)]
 pub use rule::{Advice, Rule};
 pub use shape::{MediaKind, Part, PartKind, Role, Shape};
+#[doc(hidden)]
 pub use splice::Splice;
 pub use violation::{Fix, Violation};
 
 use crate::json::{Cursor, JsonError};
 
 /// A history as a provider would judge it: the messages in order, and what else of the request matters.
+///
+/// ```
+/// use louver::wire::History;
+/// use louver::{Format, Message};
+///
+/// let message = Message::parse(Format::Anthropic, r#"{"role":"assistant","content":"Hello"}"#)?;
+/// let found = Format::Anthropic.wire().check(&History::of([&message]));
+/// assert_eq!(found[0].rule, "first-not-user");
+/// # Ok::<(), louver::JsonError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct History<'a> {
     /// The messages as they would be sent.
@@ -58,6 +71,20 @@ impl<'a> History<'a> {
 }
 
 /// What one provider's format asks of us: a table with a row for each question.
+///
+/// ```
+/// use louver::wire::History;
+/// use louver::{Format, Message, Role};
+///
+/// let wire = Format::Anthropic.wire();
+/// let answer = Message::parse(Format::Anthropic, &wire.write(Role::Assistant, "Hello"))?;
+/// let history = History::of([&answer]);
+/// assert_eq!((wire.check(&history).len(), wire.advise(&history).len(), wire.repair(&history).len()), (1, 0, 1));
+/// assert_eq!(wire.bridge(None, Some(answer.shape())), Some(Role::User)); // what has to stand before it
+/// assert_eq!(wire.write_part("Hi"), r#"{"type":"text","text":"Hi"}"#);
+/// assert_eq!(wire.write_result("\"long\"", "short"), "\"short\"");
+/// # Ok::<(), louver::JsonError>(())
+/// ```
 #[derive(Debug)]
 pub struct Wire {
     /// Passes one message and says what is in it. Spans are relative to the message's first byte, which is the

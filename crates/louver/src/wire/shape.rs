@@ -3,6 +3,10 @@
 use crate::json::Span;
 
 /// Who speaks.
+///
+/// ```
+/// assert_eq!(louver::Role::Assistant.name(), "assistant");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -32,6 +36,16 @@ impl Role {
 }
 
 /// What a part is.
+///
+/// ```
+/// use louver::wire::{MediaKind, PartKind};
+/// use louver::{Format, Message};
+///
+/// let raw = r#"{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}"#;
+/// let message = Message::parse(Format::Gemini, raw)?;
+/// assert_eq!(message.shape().parts[0].kind, PartKind::Media(MediaKind::Image));
+/// # Ok::<(), louver::JsonError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PartKind {
     /// Text to read.
@@ -117,6 +131,19 @@ impl Part {
 }
 
 /// What the engine knows of a message.
+///
+/// ```
+/// use louver::wire::PartKind;
+/// use louver::{Format, Message};
+///
+/// let raw = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"42"},{"type":"text","text":"And now?"}]}"#;
+/// let message = Message::parse(Format::Anthropic, raw)?;
+/// let shape = message.shape();
+/// assert!(shape.is_request() && !shape.is_from_model() && !shape.is_instruction());
+/// assert!(shape.begins_with(PartKind::ToolResult) && shape.ends_in(PartKind::Text) && !shape.has(PartKind::Thinking));
+/// assert_eq!((shape.parts_of(PartKind::Text).count(), shape.chars()), (1, 10));
+/// # Ok::<(), louver::JsonError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Who speaks.
