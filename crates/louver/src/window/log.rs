@@ -251,17 +251,11 @@ impl Window {
         let mut messages = log.messages.into_iter();
         for (number, (at, event)) in log.events.into_iter().enumerate() {
             window.is_reliving = number < decided;
-            while window.len() < at
-                && let Some(message) = messages.next()
-            {
-                window.push(message);
-            }
+            window.push_up_to(at, &mut messages);
             window.relive_event(event)?;
         }
         window.is_reliving = false;
-        messages.for_each(|message| {
-            window.push(message);
-        });
+        window.push_up_to(usize::MAX, &mut messages);
         window.note_config();
         Ok(window)
     }
@@ -304,19 +298,22 @@ impl Window {
         let mut last = Ok(Fit::default());
         let mut messages = log.messages.into_iter();
         for (at, event) in log.events {
-            while window.len() < at
-                && let Some(message) = messages.next()
-            {
-                window.push(message);
-            }
+            window.push_up_to(at, &mut messages);
             if let Some(fit) = window.live_through(event) {
                 last = fit;
             }
         }
-        messages.for_each(|message| {
-            window.push(message);
-        });
+        window.push_up_to(usize::MAX, &mut messages);
         Ok((window, last))
+    }
+
+    /// Pushes until the log has so many messages, or there are no more.
+    fn push_up_to(&mut self, len: usize, messages: &mut impl Iterator<Item = Arc<Message>>) {
+        while self.len() < len
+            && let Some(message) = messages.next()
+        {
+            self.push(message);
+        }
     }
 
     fn live_through(&mut self, event: Event) -> Option<Result<Fit, Overflow>> {

@@ -51,13 +51,7 @@ pub struct Body {
     text: Box<str>,
     format: Format,
     is_ambiguous: bool,
-    /// The history's JSON array, brackets included.
-    list: Range<usize>,
-    /// Where each message stands in the text.
-    elements: Vec<Range<usize>>,
-    messages: Vec<Arc<Message>>,
-    /// `$`, `$.messages`, `$.input` or `$.contents`.
-    history_path: &'static str,
+    history: Found,
     around: Around,
 }
 
@@ -96,19 +90,10 @@ impl Body {
             _ => return Err(cursor.unexpected("a list of messages or a request body")),
         }
         cursor.finish()?;
-        let Some(found) = reader.found else {
+        let Some(history) = reader.found else {
             return Err(JsonError::shape(format!("no `{}` list in this object", format.history_key()), 0));
         };
-        Ok(Self {
-            text: text.into(),
-            format,
-            is_ambiguous,
-            list: found.list,
-            elements: found.elements,
-            messages: found.messages,
-            history_path: found.path,
-            around: reader.around,
-        })
+        Ok(Self { text: text.into(), format, is_ambiguous, history, around: reader.around })
     }
 
     /// Reads an input that may not be text.
@@ -133,7 +118,7 @@ impl Body {
 
     /// The history.
     pub fn messages(&self) -> &[Arc<Message>] {
-        &self.messages
+        &self.history.messages
     }
 
     /// The input as it came.
@@ -143,7 +128,7 @@ impl Body {
 
     /// The JSON path of the history, such as `$.messages`.
     pub fn history_path(&self) -> &'static str {
-        self.history_path
+        self.history.path
     }
 
     /// The model it names.
@@ -164,7 +149,8 @@ impl Body {
     /// Whether part of the history is kept by the provider (`previous_response_id`, `conversation`, item references),
     /// so that nothing may be left out here.
     pub fn is_server_side(&self) -> bool {
-        self.around.is_server_side || self.messages.iter().any(|message| message.shape().has(PartKind::Reference))
+        self.around.is_server_side
+            || self.history.messages.iter().any(|message| message.shape().has(PartKind::Reference))
     }
 
     /// The texts of the system prompt that stands outside the history.
@@ -186,7 +172,7 @@ impl Body {
     /// The history as a provider would judge it.
     pub fn history(&self) -> super::History<'_> {
         super::History {
-            messages: self.messages.iter().map(Arc::as_ref).collect(),
+            messages: self.history.messages.iter().map(Arc::as_ref).collect(),
             outer_cache_marks: self.around.cache_marks,
             thinking: self.around.thinking,
         }
@@ -195,18 +181,18 @@ impl Body {
     /// The same input with another history. `sent` says for each message which one of the input it stands for, if any;
     /// the white space between messages is kept with the message it stood before.
     pub fn render<'a>(&self, sent: impl IntoIterator<Item = (Option<usize>, &'a str)>) -> String {
-        if !self.text[self.list.start..].starts_with('[') {
+        if !self.text[self.history.list.start..].starts_with('[') {
             return self.text.to_string();
         }
         let mut text = String::with_capacity(self.text.len());
-        text.push_str(&self.text[..self.list.start + 1]);
+        text.push_str(&self.text[..self.history.list.start + 1]);
         let mut is_first = true;
         for (origin, raw) in sent {
             text.push_str(&self.gap(origin, is_first));
             text.push_str(raw);
             is_first = false;
         }
-        let tail_start = self.elements.last().map_or(self.list.start + 1, |last| last.end);
+        let tail_start = self.history.elements.last().map_or(self.history.list.start + 1, |last| last.end);
         text.push_str(&self.text[tail_start..]);
         text
     }
@@ -214,22 +200,29 @@ impl Body {
     /// What stands before a message: the input's own white space, and a comma for all but the first.
     fn gap(&self, origin: Option<usize>, is_first: bool) -> Cow<'_, str> {
         let before = |index: usize| {
-            let start = index.checked_sub(1).map_or(self.list.start + 1, |previous| self.elements[previous].end);
-            &self.text[start..self.elements[index].start]
+            let start = index
+                .checked_sub(1)
+                .map_or(self.history.list.start + 1, |previous| self.history.elements[previous].end);
+            &self.text[start..self.history.elements[index].start]
         };
         match origin {
-            _ if self.elements.is_empty() => Cow::Borrowed(if is_first { "" } else { "," }),
+            _ if self.history.elements.is_empty() => Cow::Borrowed(if is_first { "" } else { "," }),
             _ if is_first => Cow::Borrowed(before(0)),
-            Some(index) if (1..self.elements.len()).contains(&index) => Cow::Borrowed(before(index)),
-            _ if self.elements.len() > 1 => Cow::Borrowed(before(1)),
+            Some(index) if (1..self.history.elements.len()).contains(&index) => Cow::Borrowed(before(index)),
+            _ if self.history.elements.len() > 1 => Cow::Borrowed(before(1)),
             _ => Cow::Owned(format!(",{}", before(0))),
         }
     }
 }
 
+/// The history, and where it was found.
+#[derive(Clone, Debug)]
 struct Found {
+    /// `$`, `$.messages`, `$.input` or `$.contents`.
     path: &'static str,
+    /// Its JSON array, brackets included.
     list: Range<usize>,
+    /// Where each message stands in the text.
     elements: Vec<Range<usize>>,
     messages: Vec<Arc<Message>>,
 }
