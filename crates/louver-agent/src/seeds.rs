@@ -71,12 +71,7 @@ pub async fn trim_with_summary(
             warnings.push(Warning::NotCondensed(reason));
         }
     }
-    Ok(Trimmed {
-        trimmed: window.view().iter().map(|sent| sent.message.clone()).collect(),
-        evicted: window.evicted().map(|(_, message)| message.clone()).collect(),
-        metrics: window.metrics(),
-        warnings,
-    })
+    Ok(Trimmed::of(&window, warnings))
 }
 
 /// The token window's one decision about a list, with the callback asked for a summary where condensing is on.
