@@ -5,7 +5,7 @@
 
 use louver::policy::{MessagesConfig, PolicyKind};
 use louver::tokens::CounterChoice;
-use louver_agent::provider::{AnthropicProvider, Connection};
+use louver_agent::provider::{Connection, HttpProvider};
 use louver_agent::tools::{Signal, Tool, ToolDefinition, ToolOutput, ToolSet};
 use louver_agent::{ApiKey, ExecuteOptions, Executor, ExecutorConfig, RunOutcome};
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let state = PathBuf::from(state);
     let mut connection = Connection::to(&url);
     connection.headers.push(("x-sandbox-run".to_owned(), "resumable".to_owned()));
-    let provider = AnthropicProvider::new(connection, ApiKey::sandbox())?;
+    let provider = HttpProvider::anthropic(connection, ApiKey::sandbox())?;
     let tools = ToolSet::new([Arc::new(Note(notes.into())) as Arc<dyn Tool>, Arc::new(Complete)]);
     let mut options = ExecuteOptions::new("claude-sonnet-4-5");
     options.window.policy =

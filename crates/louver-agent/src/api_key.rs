@@ -63,7 +63,6 @@ impl ApiKey {
     }
 
     /// The key of the sandbox, which accepts any: it protects nothing.
-    #[must_use]
     pub fn sandbox() -> Self {
         Self(SecretString::from("sandbox"))
     }

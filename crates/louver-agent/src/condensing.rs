@@ -3,8 +3,8 @@
 use crate::provider::{Provider, Request};
 use crate::tools::ToolDefinition;
 use crate::usage::Usage;
+use louver::Summary;
 use louver::catalog::{Catalog, Cost};
-use louver::condense::Summary;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,8 +1,6 @@
 //! How one call of the tool loop is made.
 
-use crate::condensing::CondenseOptions;
-use crate::observer::Observer;
-use crate::window_options::WindowOptions;
+use crate::{CondenseOptions, Observer, WindowOptions};
 use louver::budget::ANTHROPIC_DEFAULT_MAX_TOKENS;
 use serde_json::{Map, Value};
 use std::time::Duration;
@@ -54,7 +52,6 @@ pub enum Interrupted {
 
 impl ExecuteOptions {
     /// The defaults, for a model.
-    #[must_use]
     pub fn new(model: &str) -> Self {
         Self {
             model: model.to_owned(),

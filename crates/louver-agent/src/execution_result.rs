@@ -1,10 +1,8 @@
 //! What a call of the tool loop gave.
 
-use crate::conversation::Conversation;
-use crate::metrics::{CondensingMetrics, ConversationMetrics};
 use crate::provider::{Category, ProviderError};
 use crate::tools::Signal;
-use crate::usage::Usage;
+use crate::{CondensingMetrics, Conversation, ConversationMetrics, Usage};
 use louver::catalog::Cost;
 use louver::plan::Overflow;
 use std::path::PathBuf;

@@ -1,13 +1,12 @@
 //! Iterates calls of the tool loop until the task is done.
 
-use crate::conversation::{Conversation, Recorded, StateError, StateFile};
-use crate::execute_options::ExecuteOptions;
-use crate::execution_result::{ExecutionError, ExecutionResult, Stop};
-use crate::observer::{Observer, RunEvent};
+use crate::conversation::Recorded;
 use crate::provider::{Category, Provider};
-use crate::run_summary::{RunOutcome, RunSummary};
-use crate::tool_loop::execute;
 use crate::tools::{Signal, ToolSet};
+use crate::{
+    Conversation, ExecuteOptions, ExecutionError, ExecutionResult, Observer, RunEvent, RunOutcome, RunSummary,
+    StateError, StateFile, Stop, execute,
+};
 use louver::catalog::Cost;
 use louver::window::WindowConfig;
 use std::path::{Path, PathBuf};
@@ -34,7 +33,6 @@ pub struct ExecutorConfig {
 
 impl ExecutorConfig {
     /// Fifty iterations, and nothing remembered.
-    #[must_use]
     pub fn new(options: ExecuteOptions) -> Self {
         Self { options, max_iterations: 50, state_file: None }
     }
@@ -88,7 +86,6 @@ pub struct Executor {
 
 impl Executor {
     /// An executor with a model, tools and a configuration.
-    #[must_use]
     pub fn new(provider: Arc<dyn Provider>, tools: Arc<ToolSet>, config: ExecutorConfig) -> Self {
         let window = &config.options.window;
         let live = LiveState {
@@ -100,7 +97,6 @@ impl Executor {
     }
 
     /// What is going on, now and from now on.
-    #[must_use]
     pub fn live(&self) -> watch::Receiver<LiveState> {
         self.live.subscribe()
     }
@@ -167,7 +163,7 @@ impl Executor {
             prompt = Some(GO_ON.to_owned());
         }
         summary.duration = started.elapsed();
-        summary.log = state.map(|conversation| conversation.log()).unwrap_or_default();
+        summary.log = state.map(|conversation| conversation.window().log()).unwrap_or_default();
         summary
     }
 
@@ -228,7 +224,7 @@ fn finished(signal: Signal, iterations: usize, conversation: &Conversation) -> R
         outcome: signal.into(),
         iterations,
         conversation_metrics: conversation.metrics(),
-        log: conversation.log(),
+        log: conversation.window().log(),
         ..RunSummary::default()
     }
 }

@@ -16,7 +16,7 @@
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use louver_agent::provider::{AnthropicProvider, Connection};
+//! use louver_agent::provider::{Connection, HttpProvider};
 //! use louver_agent::tools::ToolSet;
 //! use louver_agent::{ApiKey, ExecuteOptions, Executor, ExecutorConfig, RunOutcome};
 //! use louver_sandbox::{Sandbox, Scenario, Turn};
@@ -24,7 +24,7 @@
 //!
 //! let scenario = Scenario::new("short").turn(Turn::text("There is nothing to do."));
 //! let sandbox = Sandbox::builder().scenario(scenario).start("127.0.0.1:0").await?;
-//! let provider = AnthropicProvider::new(Connection::to(&sandbox.url()), ApiKey::sandbox())?;
+//! let provider = HttpProvider::anthropic(Connection::to(&sandbox.url()), ApiKey::sandbox())?;
 //!
 //! let mut options = ExecuteOptions::new("claude-sonnet-4-5");
 //! options.window.policy.ladder_mut().expect("the default where the window is known").keep_recent_tokens = 20_000;

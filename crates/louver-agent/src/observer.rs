@@ -88,7 +88,6 @@ impl RunEvent {
     }
 
     /// The line that a person reads.
-    #[must_use]
     pub fn message(&self) -> Option<String> {
         match self {
             Self::IterationFinished { metrics } => {

@@ -1,9 +1,8 @@
 //! What a whole run gave.
 
-use crate::execution_result::{ExecutionError, ExecutionResult, add_new};
-use crate::metrics::{CondensingMetrics, ConversationMetrics};
+use crate::execution_result::add_new;
 use crate::tools::Signal;
-use crate::usage::Usage;
+use crate::{CondensingMetrics, ConversationMetrics, ExecutionError, ExecutionResult, Usage};
 use louver::catalog::Cost;
 use louver::window::Log;
 use std::path::PathBuf;

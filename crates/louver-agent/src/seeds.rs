@@ -1,13 +1,12 @@
 //! The names of the original systems that call a model through a callback, as thin functions over the engine.
 
-use louver::budget::Budget;
 use louver::condense::{CondenseJob, Outcome, Summary};
 use louver::plan::{CondenseError, Overflow, Warning};
 use louver::policy::{MessagesConfig, PolicyKind, SettingsError, TokensConfig};
 use louver::seeds::{Trimmed, truncate_conversation_if_needed as decide};
 use louver::tokens::Counter;
 use louver::window::{Fit, Log, Window, WindowConfig};
-use louver::wire::{Format, Message};
+use louver::{Budget, Format, Message};
 use std::sync::Arc;
 
 /// What [`summarize`] could not do.
@@ -72,12 +71,7 @@ pub async fn trim_with_summary(
             warnings.push(Warning::NotCondensed(reason));
         }
     }
-    Ok(Trimmed {
-        trimmed: window.view().iter().map(|sent| sent.message.clone()).collect(),
-        evicted: window.evicted().map(|(_, message)| message.clone()).collect(),
-        metrics: window.metrics(),
-        warnings,
-    })
+    Ok(Trimmed::of(&window, warnings))
 }
 
 /// The token window's one decision about a list, with the callback asked for a summary where condensing is on.

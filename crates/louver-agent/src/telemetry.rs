@@ -1,6 +1,6 @@
 //! Every decision as one structured event.
 
-use louver::window::Fit;
+use louver::Fit;
 use std::time::Duration;
 
 /// What a window decided, as `tracing` gets it: target `louver::decision`, one event each.

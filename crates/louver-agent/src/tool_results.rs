@@ -2,8 +2,7 @@
 
 use crate::provider::ToolCall;
 use crate::tools::ToolOutput;
-use louver::json::JsonError;
-use louver::wire::{Format, Message};
+use louver::{Format, JsonError, Message};
 use serde_json::{Value, json};
 
 /// The messages that answer all calls of one turn: one for Anthropic, one per call elsewhere.

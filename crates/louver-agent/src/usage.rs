@@ -1,7 +1,9 @@
 //! Tokens that calls were billed for.
 
+use louver::Format;
 use louver::catalog::{Cost, Model};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::ops::AddAssign;
 
 /// The tokens of one call, or the sum of several. No token is in two of the figures.
@@ -18,14 +20,24 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// What a provider's own `usage` object says; nothing where there is none.
+    pub(crate) fn read(format: Format, usage: &Value) -> Self {
+        let prompt = louver::Usage::from_response(format, &json!({ "usage": usage }).to_string()).unwrap_or_default();
+        let output = ["output_tokens", "completion_tokens"].iter().find_map(|key| usage[*key].as_u64());
+        Self {
+            input_tokens: prompt.input,
+            output_tokens: output.unwrap_or_default(),
+            cache_read_tokens: prompt.cache_read,
+            cache_write_tokens: prompt.cache_write,
+        }
+    }
+
     /// The whole prompt.
-    #[must_use]
     pub fn prompt_tokens(self) -> u64 {
         self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
     }
 
     /// What one call with this usage costs.
-    #[must_use]
     pub fn cost(self, model: &Model) -> Cost {
         let prices = model.prices_at(self.prompt_tokens());
         prices.input.of(self.input_tokens)

@@ -2,13 +2,10 @@
 
 use crate::overhead::count_overhead;
 use crate::tools::ToolDefinition;
-use louver::Error;
-use louver::budget::Budget;
 use louver::catalog::{Catalog, ModelWarning};
-use louver::policy::PolicyKind;
 use louver::tokens::CounterChoice;
 use louver::window::{Builder, WindowConfig};
-use louver::wire::Format;
+use louver::{Budget, Error, Format, PolicyKind};
 
 /// The window's configuration as a run is given it. What follows from model, system prompt and tools is filled in.
 #[derive(Clone, Debug)]
@@ -25,7 +22,6 @@ pub struct WindowOptions {
 
 impl WindowOptions {
     /// The defaults for a model: the policy follows from whether its context window is known.
-    #[must_use]
     pub fn for_model(model: &str) -> Self {
         Self {
             policy: PolicyKind::default_for(Catalog::builtin().find(model).is_some()),
@@ -36,13 +32,11 @@ impl WindowOptions {
     }
 
     /// The cap on messages, if the policy looks at one and it is not switched off.
-    #[must_use]
     pub fn message_cap(&self) -> Option<usize> {
         self.policy.build().ok()?.max_messages()
     }
 
     /// Tokens that fit into one request, reply included: the budget's, or else the model's as far as it is known.
-    #[must_use]
     pub fn context_window(&self, model: &str) -> Option<u64> {
         let budget = self.budget.map(|budget| budget.context_window());
         budget.or_else(|| Catalog::builtin().find(model).map(|found| found.model.context_window))

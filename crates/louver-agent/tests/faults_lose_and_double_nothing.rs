@@ -75,7 +75,10 @@ async fn malformed_arguments_come_back_as_an_error_the_model_can_act_on() {
         let result = world.execute(&world.options()).await;
         assert_eq!(result.stop, Stop::Completed, "{api:?}: {:?}", result.error);
         let state = result.conversation_state.unwrap();
-        assert!(state.log().messages.iter().any(|message| message.raw().contains("not valid JSON")), "{api:?}");
+        assert!(
+            state.window().log().messages.iter().any(|message| message.raw().contains("not valid JSON")),
+            "{api:?}"
+        );
         assert_sound(api, &state);
         assert_eq!(world.refused(), 0);
     }
@@ -90,7 +93,7 @@ async fn a_tool_that_hangs_is_stopped_and_the_run_goes_on() {
         let options = ExecuteOptions { tool_time_limit: Duration::from_millis(500), ..world.options() };
         let result = world.execute(&options).await;
         assert_eq!(result.stop, Stop::Completed, "{api:?}: {:?}", result.error);
-        let log = result.conversation_state.unwrap().log();
+        let log = result.conversation_state.unwrap().window().log();
         assert!(log.messages.iter().any(|message| message.raw().contains("did not finish within 500 ms")), "{api:?}");
     }
 }

@@ -20,7 +20,7 @@ async fn results_keep_the_order_of_their_calls() {
         let result = world.execute(&world.options()).await;
         let state = result.conversation_state.unwrap();
         assert_sound(api, &state);
-        let log = state.log();
+        let log = state.window().log();
         let results: Vec<String> = log
             .messages
             .iter()
@@ -54,7 +54,10 @@ async fn an_unknown_tool_is_answered_with_the_names_there_are() {
         let world = World::new(api, scenario).await;
         let result = world.execute(&world.options()).await;
         let state = result.conversation_state.unwrap();
-        assert!(state.log().messages.iter().any(|message| message.raw().contains("there is no tool")), "{api:?}");
+        assert!(
+            state.window().log().messages.iter().any(|message| message.raw().contains("there is no tool")),
+            "{api:?}"
+        );
         assert_sound(api, &state);
     }
 }

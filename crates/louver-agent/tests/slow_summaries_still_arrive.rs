@@ -157,7 +157,7 @@ async fn a_job_that_a_stopped_run_left_open_is_run_again() {
     let covers = stopped.window().open_job().unwrap().covers.clone();
     let system = options.system_prompt.as_deref();
     let config = options.window.config(Format::OpenAiChat, &options.model, options.max_tokens, system, &[]).unwrap();
-    let resumed = louver_agent::Conversation::restore(config, stopped.log()).unwrap();
+    let resumed = louver_agent::Conversation::restore(config, stopped.window().log()).unwrap();
     drop(stopped);
     assert_eq!(resumed.window().open_job().unwrap().covers, covers);
     let again = World::new(Api::Chat, steps(20)).await;

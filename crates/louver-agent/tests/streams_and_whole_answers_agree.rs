@@ -31,7 +31,7 @@ async fn log_of(api: Api, is_streamed: bool) -> Vec<Value> {
     let result = world.execute(&options).await;
     assert!(result.success, "{api:?}: {:?}", result.error);
     assert_eq!(world.refused(), 0);
-    let log = result.conversation_state.unwrap().log();
+    let log = result.conversation_state.unwrap().window().log();
     let mut messages: Vec<Value> =
         log.messages.iter().map(|message| serde_json::from_str(message.raw()).unwrap()).collect();
     if api == Api::Chat {

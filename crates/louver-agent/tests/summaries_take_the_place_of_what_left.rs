@@ -37,7 +37,7 @@ async fn run(world: &World, options: &ExecuteOptions) -> ExecutionResult {
 
 /// Where the summary stands in the view, and its text.
 fn summary(conversation: &Conversation) -> Option<(usize, String)> {
-    let found = conversation.view().iter().enumerate().find(|(_, sent)| sent.origin.is_summary())?;
+    let found = conversation.window().view().iter().enumerate().find(|(_, sent)| sent.origin.is_summary())?;
     Some((found.0, found.1.message.raw().to_owned()))
 }
 
@@ -50,7 +50,7 @@ async fn a_summary_stands_between_the_head_and_what_is_kept() {
         let state = result.conversation_state.unwrap();
         let (place, text) = summary(&state).unwrap();
         assert!(text.contains(SUMMARY_PREFIX), "{api:?}: {text}");
-        let origins: Vec<Origin> = state.view().iter().map(|sent| sent.origin).collect();
+        let origins: Vec<Origin> = state.window().view().iter().map(|sent| sent.origin).collect();
         assert_eq!(origins[0], Origin::Kept(0), "{api:?}");
         assert!(
             origins[..place].iter().all(|origin| !matches!(origin, Origin::Kept(index) if *index > 0)),
@@ -93,6 +93,7 @@ async fn a_failed_summary_is_plain_eviction_and_what_it_missed_is_in_the_next() 
         let answers: Vec<bool> = result
             .conversation_state
             .unwrap()
+            .window()
             .log()
             .events
             .iter()

@@ -31,7 +31,7 @@ async fn completes(api: Api, model: &str, field: &str, value: Value, summaries: 
         let result = world.execute(&options).await;
         assert_eq!(result.stop, Stop::Completed, "{model}: {:?}", result.error);
         assert_eq!(world.refused(), 0, "{model}");
-        let log = result.conversation_state.unwrap().log();
+        let log = result.conversation_state.unwrap().window().log();
         let thoughts = log.messages.iter().filter(|message| message.shape().has(louver::wire::PartKind::Thinking));
         assert!(thoughts.count() > 30, "{model}: there was thinking");
     }

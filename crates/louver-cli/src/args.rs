@@ -15,22 +15,7 @@ use std::str::FromStr;
 /// Keeps an LLM conversation inside its context window.
 #[derive(Debug, Parser)]
 #[command(name = "louver", version, arg_required_else_help = true, subcommand_required = true)]
-#[command(after_long_help = "\
-Examples:
-  louver inspect chat.json                          what fills the window?
-  louver check chat.json                            would the provider accept it?
-  louver trim chat.json --max-messages 30           leave the oldest messages out
-  louver replay ~/.claude/projects --html page.html  what would each policy have cost and forgotten?
-  louver recall 'retry limit' chat.json             what did the window leave out about it?
-  louver wrap claude                                run Claude Code behind Louver
-  louver demo                                       watch the window at work, no key needed
-  louver trim < chat.json --policy tokens --model claude-sonnet-5-5 > smaller.json
-
-INPUT is a JSON file, or stdin: a list of messages or a whole request body of Anthropic Messages,
-OpenAI Chat Completions, OpenAI Responses or Gemini.
-
-Exit codes: 0 done, 1 a negative finding, 2 bad usage or input (nothing is written), 3 a provider's
-failure.")]
+#[command(after_long_help = include_str!("help/louver.txt").trim_end())]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -69,12 +54,7 @@ pub(crate) enum Command {
 /// Prints the same kind of JSON as it reads. What stays is byte for byte what came in, and tool calls are never
 /// separated from their results. No model is called.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  louver trim chat.json --max-messages 30
-  louver trim chat.json --policy tokens --model claude-sonnet-5-5 -o smaller.json
-  louver trim chat.json --policy tokens --context-window 32000 --counter o200k --explain
-  louver trim chat.json --config config.yml --report report.json > smaller.json")]
+#[command(after_long_help = include_str!("help/trim.txt").trim_end())]
 pub(crate) struct Trim {
     #[command(flatten)]
     pub(crate) input: Input,
@@ -96,11 +76,7 @@ pub(crate) struct Trim {
 ///
 /// One line per violation: JSON path, rule, and the provider's own wording. Exits with 1 if there is any.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  louver check chat.json
-  louver check --format anthropic < messages.json
-  louver check chat.json --json | jq -r '.[].path'")]
+#[command(after_long_help = include_str!("help/check.txt").trim_end())]
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) input: Input,
@@ -116,10 +92,7 @@ pub(crate) struct Check {
 ///
 /// Prints the same kind of JSON as it reads and lists each change on stderr. A legal history comes back byte for byte.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  louver repair broken.json -o fixed.json
-  louver repair broken.json | louver check")]
+#[command(after_long_help = include_str!("help/repair.txt").trim_end())]
 pub(crate) struct Repair {
     #[command(flatten)]
     pub(crate) input: Input,
@@ -132,13 +105,7 @@ pub(crate) struct Repair {
 /// A row per message: what it holds, what it costs, how full the window is after it, which messages must stay together
 /// (joined by a line on the left), which ones the policy always keeps, and totals by category.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  louver inspect chat.json
-  louver inspect chat.json --context-window 32000 --limit 40
-  louver inspect chat.json --model gpt-5 --color always | less -R
-  louver trim chat.json --max-messages 30 | louver inspect
-  louver inspect chat.json --json | jq '.totals'")]
+#[command(after_long_help = include_str!("help/inspect.txt").trim_end())]
 pub(crate) struct Inspect {
     #[command(flatten)]
     pub(crate) input: Input,
@@ -164,13 +131,7 @@ pub(crate) struct Inspect {
 /// found.
 #[derive(Debug, Args)]
 #[command(mut_arg("policy", |policy| policy.help("How to decide what stays [default: ladder]")))]
-#[command(after_long_help = "\
-Examples:
-  louver recall 12 chat.json
-  louver recall '[louver:3-17, 20-41]' chat.json
-  louver recall 'where is the retry limit?' chat.json --model claude-sonnet-5-5
-  louver recall '\"404\"' chat.json     a number in quotes is searched for
-  louver recall main_loop.rs --json < chat.json | jq '.[].index'")]
+#[command(after_long_help = include_str!("help/recall.txt").trim_end())]
 pub(crate) struct Recall {
     /// An address such as 12, 3-17 or [louver:3-17, 20-41], or words to search for
     #[arg(value_name = "ID|QUERY")]
@@ -197,19 +158,7 @@ pub(crate) struct Recall {
 /// Gives the model tools for files and allowed commands inside a folder, and goes on until it says that the task is
 /// done. Ctrl-C stops cleanly; with --state a killed run goes on where it was.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  louver run TASK.md
-  louver run TASK.md --config config.yml --root my-project --allow cargo --allow 'git status'
-  louver run TASK.md --provider anthropic-api --state run.state
-  louver run TASK.md --state run.state --resume
-
-Without a provider in the config the built-in sandbox answers: it needs no key, but its model
-follows a script. Keys come from the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, or what
-api_key_env names) and are never printed. With --provider sandbox the sandbox stands in for whatever
-is configured.
-
-Exit codes: 1 blocked, out of iterations or stopped, 3 the provider failed.")]
+#[command(after_long_help = include_str!("help/run.txt").trim_end())]
 pub(crate) struct Run {
     /// The file that says what is to be done
     #[arg(value_name = "TASK.md", value_hint = ValueHint::FilePath)]
@@ -245,10 +194,7 @@ pub(crate) struct Run {
 /// Runs a scripted task of 65 tool calls under a cap of 30 messages against a strict stand-in for two providers' APIs, and
 /// shows what the stand-in judged. Works in a temporary folder; nothing leaves this machine.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  louver demo
-  louver demo --quiet    only the boxes")]
+#[command(after_long_help = include_str!("help/demo.txt").trim_end())]
 pub(crate) struct Demo {}
 
 /// Stand between clients and their providers and keep every conversation inside the window
@@ -257,13 +203,7 @@ pub(crate) struct Demo {}
 /// replaced by a ledger, and the same view is sent until the next cut. The first line of stdout is the address. Requests
 /// are logged on stderr as JSON.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  louver proxy
-  ANTHROPIC_BASE_URL=http://127.0.0.1:8787 claude
-  louver proxy --upstream openai=http://127.0.0.1:11434 --context-window 32000
-  louver proxy --mode observe       decide and account, change nothing
-  louver proxy --check              is everything there that it needs?")]
+#[command(after_long_help = include_str!("help/proxy.txt").trim_end())]
 pub(crate) struct Proxy {
     /// Where to listen; port 0 takes a free one. Other addresses than this machine's own need --token-env
     #[arg(long, value_name = "ADDRESS")]
@@ -311,11 +251,7 @@ pub(crate) struct Proxy {
 /// Starts a proxy on a free port, runs the client with the variables it needs, and says at the end what was saved and left
 /// out. Nothing in the client's configuration is changed; it exits with the client's code.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  louver wrap claude
-  louver wrap codex -- exec \"fix the tests\"
-  louver wrap gemini --upstream http://127.0.0.1:8080 -- -p \"what is this?\"")]
+#[command(after_long_help = include_str!("help/wrap.txt").trim_end())]
 pub(crate) struct Wrap {
     /// Which client
     #[arg(value_name = "CLIENT")]
@@ -404,11 +340,7 @@ pub(crate) struct ArchiveStore {
 /// It refuses what the real APIs refuse, in their words, and keeps their prompt-cache books. Its model follows a script.
 /// The first line of stdout is the address; GET /_sandbox/journal lists every request it judged.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  louver sandbox
-  louver sandbox --listen 127.0.0.1:8080 --scenario echo --context-window 20000
-  ANTHROPIC_BASE_URL=http://127.0.0.1:8080 my-agent")]
+#[command(after_long_help = include_str!("help/sandbox.txt").trim_end())]
 pub(crate) struct Sandbox {
     /// Where to listen: an address of this machine itself; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
@@ -429,16 +361,7 @@ pub(crate) struct Sandbox {
 /// for legality, and searched for what the recorded answer refers to. No model is called. Replay is off-policy: it says
 /// what a window still knows, not whether a task would have succeeded.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  louver replay ~/.claude/projects
-  louver replay ~/.codex/sessions --policy everything,tokens,ladder --json report.json
-  louver replay session.jsonl --model claude-opus-4-5 --context-window 100000 --html page.html
-  louver replay session.jsonl --explain 40
-
-PATH is a file, or a folder that is searched for .json and .jsonl: request bodies, lists or lines of
-messages, and the session files of Claude Code, Codex and Gemini CLI. What cannot be read is named
-and skipped, and the exit code is 1.")]
+#[command(after_long_help = include_str!("help/replay.txt").trim_end())]
 pub(crate) struct Replay {
     /// Files and folders; `-` reads stdin
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
@@ -499,11 +422,7 @@ pub(crate) struct Replay {
 
 /// Print completions for a shell
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  louver completions bash > ~/.local/share/bash-completion/completions/louver
-  louver completions zsh > ~/.zfunc/_louver
-  louver completions fish > ~/.config/fish/completions/louver.fish")]
+#[command(after_long_help = include_str!("help/completions.txt").trim_end())]
 pub(crate) struct Completions {
     /// The shell
     #[arg(value_name = "SHELL")]
@@ -512,10 +431,7 @@ pub(crate) struct Completions {
 
 /// Work with config.yml
 #[derive(Debug, Subcommand)]
-#[command(after_long_help = "\
-Examples:
-  louver config check config.yml
-  louver config schema > config.schema.json")]
+#[command(after_long_help = include_str!("help/config.txt").trim_end())]
 pub(crate) enum Config {
     Check(ConfigCheck),
     Schema(ConfigSchema),
@@ -523,10 +439,7 @@ pub(crate) enum Config {
 
 /// Report every error of a configuration file, each with its line
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  louver config check
-  louver config check examples/config.yml")]
+#[command(after_long_help = include_str!("help/config-check.txt").trim_end())]
 pub(crate) struct ConfigCheck {
     /// The file
     #[arg(value_name = "FILE", default_value = "config.yml", value_hint = ValueHint::FilePath)]
@@ -535,11 +448,7 @@ pub(crate) struct ConfigCheck {
 
 /// Print the JSON schema of a configuration file, for editors
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-  louver config schema > config.schema.json
-  # and as the first line of config.yml:
-  # yaml-language-server: $schema=config.schema.json")]
+#[command(after_long_help = include_str!("help/config-schema.txt").trim_end())]
 pub(crate) struct ConfigSchema {}
 
 /// What decides about messages.

@@ -3,12 +3,12 @@
 use crate::args::WindowFlags;
 use crate::config::Config;
 use anyhow::{anyhow, bail};
+use louver::Body;
 use louver::budget::{Budget, NothingLeft};
 use louver::catalog::{Model, ModelWarning};
 use louver::policy::{MessagesConfig, PolicyKind, Row};
 use louver::trim::TrimOptions;
 use louver::window::{Assembled, Builder, WindowConfig};
-use louver::wire::Body;
 use std::borrow::Cow;
 
 /// What flags and configuration say. Flags beat the configuration, which beats the defaults.

@@ -3,11 +3,11 @@
 use crate::cache::Tariff;
 use crate::conversation::Conversation;
 use crate::options::Options;
+use louver::Format;
 use louver::budget::{Budget, NothingLeft};
 use louver::catalog::{Catalog, Found, Model};
 use louver::tokens::Counter;
 use louver::window::{Builder, WindowConfig};
-use louver::wire::Format;
 use std::sync::Arc;
 
 /// Why a conversation cannot be measured.
@@ -40,9 +40,6 @@ impl Assumptions {
         let mut tariff = Tariff::of_model(&model);
         if let Some(prices) = options.cache_prices {
             tariff = tariff.with_multiples(prices.write, prices.read);
-        }
-        if let Some(kind) = options.cache_kind {
-            tariff.cache.kind = kind;
         }
         let budget = budget(options, &model)?;
         let window = Builder::new(conversation.format).known_model(model).counter(options.counter).assemble().config;

@@ -5,8 +5,10 @@ use louver::policy::{PolicyKind, SettingsError};
 /// A policy with the name it has in reports.
 #[derive(Clone, Debug)]
 pub struct Contender {
-    name: String,
-    policy: PolicyKind,
+    /// The name.
+    pub name: String,
+    /// The policy.
+    pub policy: PolicyKind,
 }
 
 impl Contender {
@@ -26,22 +28,9 @@ impl Contender {
     /// use louver_replay::Contender;
     ///
     /// let short = LadderConfig { keep_recent_tokens: 1_000, ..LadderConfig::default() };
-    /// assert_eq!(Contender::new("short tail", PolicyKind::Ladder(short)).name(), "short tail");
+    /// assert_eq!(Contender::new("short tail", PolicyKind::Ladder(short)).name, "short tail");
     /// ```
-    #[must_use]
     pub fn new(name: &str, policy: PolicyKind) -> Self {
         Self { name: name.to_owned(), policy }
-    }
-
-    /// The name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The policy.
-    #[must_use]
-    pub fn policy(&self) -> &PolicyKind {
-        &self.policy
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::cache::Piece;
 use crate::retention::{NamesAndLines, Numbering};
+use louver::Message;
 use louver::count::count_message;
 use louver::tokens::{Counter, Millitokens};
-use louver::wire::Message;
 use std::collections::HashMap;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;

@@ -36,7 +36,6 @@ pub struct Turn {
 
 impl Conversation {
     /// A conversation of messages alone.
-    #[must_use]
     pub fn new(file: &str, format: Format, messages: Vec<Arc<Message>>) -> Self {
         Self {
             file: file.to_owned(),
@@ -51,7 +50,6 @@ impl Conversation {
     }
 
     /// The conversation that a request body, a wrapper or a bare list holds.
-    #[must_use]
     pub fn of_body(file: &str, body: &Body) -> Self {
         Self {
             model: body.model().map(ToOwned::to_owned),
@@ -63,7 +61,6 @@ impl Conversation {
     }
 
     /// The requests: one stands before each run of the model's messages that something stands before.
-    #[must_use]
     pub fn turns(&self) -> Vec<Turn> {
         let is_model = |index: usize| self.messages.get(index).is_some_and(|message| message.shape().is_from_model());
         let starts = (1..self.messages.len()).filter(|index| is_model(*index) && !is_model(index - 1));
@@ -72,7 +69,6 @@ impl Conversation {
     }
 
     /// What system and tools cost in every request; `stand_in` where the record has neither.
-    #[must_use]
     pub fn overhead(&self, counter: &dyn Counter, stand_in: Option<u64>) -> Millitokens {
         if self.system.is_empty() && self.tools_json.is_none() && self.leading_system() == 0 {
             return Millitokens::from_tokens(stand_in.unwrap_or(0));
@@ -82,7 +78,6 @@ impl Conversation {
     }
 
     /// How many system messages open the history: they are the system prompt of formats that keep it there.
-    #[must_use]
     pub fn leading_system(&self) -> usize {
         let is_system = |message: &&Arc<Message>| matches!(message.shape().role, Role::System | Role::Developer);
         self.messages.iter().take_while(is_system).count()
@@ -90,7 +85,6 @@ impl Conversation {
 
     /// When each request was made: the newest record before its answer, or the answer's own. Empty where the
     /// conversation carries no time at all.
-    #[must_use]
     pub fn request_times(&self) -> Vec<i64> {
         let mut newest = self.times.iter().find_map(|time| *time);
         let Some(mut latest) = newest.take() else {

@@ -76,7 +76,7 @@ fn explain_one(
         };
         note_fates(&mut fates, &run.watch.last, prepared, number);
         if number == turn {
-            describe(text, contender.name(), prepared, &step, &run.watch.last);
+            describe(text, &contender.name, prepared, &step, &run.watch.last);
             list_fates(text, &fates);
             list_missing(text, prepared, &step.outcomes, turn);
         }

@@ -91,7 +91,7 @@ impl Sums {
             file: prepared.conversation.file.clone(),
             format: prepared.conversation.format,
             model: assumptions.model.clone(),
-            policy: contender.name().to_owned(),
+            policy: contender.name.clone(),
             requests: prepared.turns.len() as u64,
             cost_usd: (input + self.costs.output).usd(),
             baseline_usd: (baseline.input + baseline.output).usd(),

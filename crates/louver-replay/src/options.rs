@@ -20,7 +20,7 @@ pub const DEFAULT_POLICIES: [&str; 10] = [
 ];
 
 /// What is replayed, and how.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The policies, in the order of the report.
     pub contenders: Vec<Contender>,
@@ -36,8 +36,6 @@ pub struct Options {
     pub overhead: Option<u64>,
     /// Replaces the cache prices.
     pub cache_prices: Option<CachePrices>,
-    /// Replaces the model's kind of cache.
-    pub cache_kind: Option<louver::catalog::CacheKind>,
     /// One pause between all requests, in seconds, instead of the recorded times.
     pub gap_seconds: Option<u64>,
     /// Every so many turns the cache is cold.
@@ -66,22 +64,8 @@ impl Options {
     }
 
     /// These contenders, and defaults for everything else.
-    #[must_use]
     pub fn of(contenders: Vec<Contender>) -> Self {
-        Self {
-            contenders,
-            model: None,
-            context_window: None,
-            max_output: None,
-            counter: CounterChoice::Auto,
-            overhead: None,
-            cache_prices: None,
-            cache_kind: None,
-            gap_seconds: None,
-            cold_every: None,
-            timings: false,
-            threads: None,
-        }
+        Self { contenders, ..Self::default() }
     }
 }
 

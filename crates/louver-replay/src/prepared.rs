@@ -8,10 +8,10 @@ use crate::law::Law;
 use crate::optimum::Problem;
 use crate::options::Options;
 use crate::retention::{Reference, Retrieval, references};
+use louver::Role;
 use louver::catalog::Cost;
 use louver::tokens::Millitokens;
 use louver::unit::units_of;
-use louver::wire::Role;
 use std::ops::Range;
 
 /// A conversation ready to be replayed under any number of policies: counted, read and judged once.

@@ -7,8 +7,8 @@ use crate::prepared::Prepared;
 use crate::retention::{Outcome, Reference, query};
 use crate::snapshot::{EditedNumbers, Snapshot};
 use crate::watch::{Change, Watch};
+use louver::Window;
 use louver::policy::SettingsError;
-use louver::window::Window;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,7 @@ impl Run {
     pub(crate) fn new(prepared: &Prepared<'_>, contender: &Contender) -> Result<Self, SettingsError> {
         let assumptions = &prepared.assumptions;
         let mut config = assumptions.window.clone();
-        (config.policy, config.overhead) = (contender.policy().clone(), prepared.overhead);
+        (config.policy, config.overhead) = (contender.policy.clone(), prepared.overhead);
         Ok(Self {
             window: Window::new(config)?,
             watch: Watch::default(),

@@ -17,17 +17,10 @@ pub struct SystemClock {
     origin: Instant,
 }
 
-impl SystemClock {
-    /// A clock whose origin is now.
-    #[must_use]
-    pub fn new() -> Self {
-        Self { origin: Instant::now() }
-    }
-}
-
+/// Its origin is now.
 impl Default for SystemClock {
     fn default() -> Self {
-        Self::new()
+        Self { origin: Instant::now() }
     }
 }
 

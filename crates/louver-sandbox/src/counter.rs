@@ -54,19 +54,16 @@ impl Counter {
     }
 
     /// Characters divided by four, rounded up.
-    #[must_use]
     pub fn chars4() -> Self {
         Self::new(|text| (text.chars().count() as u64).div_ceil(4))
     }
 
     /// Tokens of a text.
-    #[must_use]
     pub fn text(&self, text: &str) -> u64 {
         (self.text)(text)
     }
 
     /// Tokens of one content block of any format.
-    #[must_use]
     pub fn block(&self, block: &Value) -> u64 {
         let mut seen = Seen::default();
         seen.visit(block);
@@ -74,7 +71,6 @@ impl Counter {
     }
 
     /// Tokens of something that the model sees as its JSON: a tool definition, a schema.
-    #[must_use]
     pub fn json(&self, value: &Value) -> u64 {
         self.text(&value.to_string())
     }

@@ -24,7 +24,6 @@ impl Format {
     pub const ALL: [Self; 4] = [Self::Anthropic, Self::OpenAiChat, Self::OpenAiResponses, Self::Gemini];
 
     /// The name used in files and on the command line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
@@ -41,7 +40,6 @@ impl Format {
     ///
     /// assert_eq!(Format::Gemini.history_field(), "contents");
     /// ```
-    #[must_use]
     pub const fn history_field(self) -> &'static str {
         match self {
             Self::Anthropic | Self::OpenAiChat => "messages",

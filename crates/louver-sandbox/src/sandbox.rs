@@ -35,13 +35,12 @@ impl Sandbox {
     /// running.shutdown().await;
     /// # Ok(()) }
     /// ```
-    #[must_use]
     pub fn builder() -> Builder {
         Builder {
             scenario: None,
             context_window: None,
             counter: Counter::default(),
-            clock: Arc::new(SystemClock::new()),
+            clock: Arc::new(SystemClock::default()),
             limits: Limits::default(),
         }
     }
@@ -49,6 +48,7 @@ impl Sandbox {
 
 /// A sandbox being described.
 #[derive(Debug)]
+#[must_use = "a builder serves nothing until `start`"]
 pub struct Builder {
     scenario: Option<Scenario>,
     context_window: Option<u64>,
@@ -59,35 +59,30 @@ pub struct Builder {
 
 impl Builder {
     /// What the model says.
-    #[must_use]
     pub fn scenario(mut self, scenario: Scenario) -> Self {
         self.scenario = Some(scenario);
         self
     }
 
     /// One context window for all models, in tokens, instead of each model's own.
-    #[must_use]
     pub fn context_window(mut self, tokens: u64) -> Self {
         self.context_window = Some(tokens);
         self
     }
 
     /// How tokens are counted.
-    #[must_use]
     pub fn counter(mut self, counter: Counter) -> Self {
         self.counter = counter;
         self
     }
 
     /// Where the time comes from.
-    #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
     }
 
     /// The bounds of everything.
-    #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
@@ -153,19 +148,16 @@ pub struct Running {
 
 impl Running {
     /// The address it listens on.
-    #[must_use]
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
     /// The base URL for clients, without a slash at its end. Clients of OpenAI's API add `/v1` to it.
-    #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.addr)
     }
 
     /// The requests judged so far, oldest first.
-    #[must_use]
     pub fn journal(&self) -> Vec<JournalEntry> {
         self.exchange.journal()
     }

@@ -38,6 +38,14 @@ pub struct NoAddress {
 }
 
 /// An address of a message that the log does not have.
+///
+/// ```
+/// use louver::address::Address;
+///
+/// let address: Address = "3-17".parse()?;
+/// assert_eq!((address.check(18), address.check(9).unwrap_err().index), (Ok(()), 9));
+/// # Ok::<(), louver::address::NoAddress>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no message {index}: the log has {len}, counted from 0")]
 pub struct NotInLog {
@@ -49,13 +57,18 @@ pub struct NotInLog {
 
 impl Address {
     /// One message.
-    #[must_use]
     pub fn of(index: usize) -> Self {
         Self { ranges: std::iter::once(index..index.saturating_add(1)).collect() }
     }
 
     /// All messages of these ranges, or nothing if they are empty.
-    #[must_use]
+    ///
+    /// ```
+    /// use louver::address::Address;
+    ///
+    /// assert_eq!(Address::of_ranges([20..22, 3..5, 5..8]).unwrap().to_string(), "3-7, 20-21");
+    /// assert!(Address::of_ranges([]).is_none());
+    /// ```
     pub fn of_ranges(ranges: impl IntoIterator<Item = Range<usize>>) -> Option<Self> {
         let mut ranges: Vec<Range<usize>> = ranges.into_iter().filter(|range| !range.is_empty()).collect();
         ranges.sort_unstable_by_key(|range| (range.start, range.end));
@@ -70,24 +83,32 @@ impl Address {
     }
 
     /// As it is written into a text: `[louver:3-17, 20-41]`.
-    #[must_use]
     pub fn tag(&self) -> String {
         format!("{OPEN}{self}{CLOSE}")
     }
 
     /// Whether a text is meant as an address, well spelled or not.
+    ///
+    /// ```
+    /// assert!(louver::address::Address::is_meant_by("[louver:3") && !louver::address::Address::is_meant_by("3-17"));
+    /// ```
     #[must_use]
     pub fn is_meant_by(text: &str) -> bool {
         text.trim_start().starts_with(OPEN)
     }
 
     /// How many messages it names.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.ranges.iter().map(ExactSizeIterator::len).sum()
     }
 
     /// The indices it names, ascending.
+    ///
+    /// ```
+    /// let address: louver::address::Address = "3-5, 9".parse()?;
+    /// assert!(address.indices().eq([3, 4, 5, 9]));
+    /// # Ok::<(), louver::address::NoAddress>(())
+    /// ```
     pub fn indices(&self) -> impl Iterator<Item = usize> {
         self.ranges.iter().cloned().flatten()
     }

@@ -31,6 +31,9 @@ pub struct Budget {
     "a context window of {context_window} tokens less 10 % and a reply reserve of {reserve} leaves nothing: \
      raise the window or lower max_tokens"
 )]
+/// ```
+/// assert!(louver::Budget::new(8_000, Some(8_000)).unwrap_err().to_string().contains("leaves nothing"));
+/// ```
 pub struct NothingLeft {
     context_window: u64,
     reserve: u64,
@@ -53,25 +56,31 @@ impl Budget {
     }
 
     /// The model's whole window.
-    #[must_use]
+    ///
+    /// ```
+    /// assert_eq!(louver::Budget::new(8_000, Some(1_000))?.context_window(), 8_000);
+    /// # Ok::<(), louver::Error>(())
+    /// ```
     pub fn context_window(self) -> u64 {
         self.context_window
     }
 
     /// What is kept free for the reply.
-    #[must_use]
+    ///
+    /// ```
+    /// assert_eq!(louver::Budget::new(100_000, None)?.reserve(), 8_192); // where nothing is said
+    /// # Ok::<(), louver::Error>(())
+    /// ```
     pub fn reserve(self) -> u64 {
         self.reserve
     }
 
     /// `context_window * 0.9 - reserve`, rounded down.
-    #[must_use]
     pub fn allowed_tokens(self) -> u64 {
         self.allowed_tenths() / 10
     }
 
     /// Whether so many tokens are too many, compared exactly.
-    #[must_use]
     pub fn is_exceeded_by(self, tokens: u64) -> bool {
         tokens.saturating_mul(10) > self.allowed_tenths()
     }

@@ -39,6 +39,25 @@ const DEFAULT_INPUT_CHARS: usize = 300_000;
 const INPUT_CHARS_PER_TOKEN: u64 = 2;
 
 /// A summary to be had: nothing has been called yet.
+///
+/// ```
+/// use louver::condense::{CondenseJob, Outcome};
+/// use louver::policy::MessagesConfig;
+/// use louver::window::WindowConfig;
+/// use louver::{Format, PolicyKind, Summary, Window};
+///
+/// let cap = MessagesConfig { max_messages: 4, preserve_last_n: 2, summarize_on_trim: true, ..MessagesConfig::default() };
+/// let mut window = Window::new(WindowConfig::new(Format::OpenAiChat, PolicyKind::Messages(cap)))?;
+/// for turn in 0..20 {
+///     window.push_raw(&format!(r#"{{"role":"user","content":"Note number {turn}: nothing has to be done."}}"#))?;
+/// }
+/// let job: CondenseJob = window.fit()?.job.expect("enough has left");
+/// assert!(job.prompt.contains("Note number 3") && job.max_tokens == 1024);
+/// let answer = Summary::new("Notes without consequence."); // from any model, now or later
+/// assert_eq!(window.answer(job.id, Ok(answer)).outcome, Some(Outcome::Accepted));
+/// assert_eq!(window.summary(), Some("Notes without consequence."));
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CondenseJob {
@@ -53,6 +72,13 @@ pub struct CondenseJob {
 }
 
 /// What a model answered.
+///
+/// ```
+/// use louver::Summary;
+///
+/// let summary = Summary::new("The parser was fixed.").with_usage(1_200, 9).with_cost(0.004);
+/// assert_eq!((summary.input_tokens, summary.output_tokens, summary.cost), (1_200, 9, Some(0.004)));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
@@ -69,7 +95,6 @@ pub struct Summary {
 
 impl Summary {
     /// What a model wrote, where nobody counts what that took.
-    #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
@@ -98,6 +123,10 @@ pub enum Outcome {
 }
 
 /// Why a summary does not stand in the view.
+///
+/// ```
+/// assert_eq!(louver::condense::Rejection::Empty.to_string(), "the summary is empty");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Rejection {

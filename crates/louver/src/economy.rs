@@ -33,13 +33,11 @@ impl Economy {
     /// assert_eq!(Economy::of_model(&model).price_steps, [100_000]);
     /// # }
     /// ```
-    #[must_use]
     pub fn of_model(model: &Model) -> Self {
         Self::of_prices(&model.prices, model.tiers.iter().map(|tier| tier.above_input_tokens))
     }
 
     /// The same from prices and the sizes at which they rise; the default where input is free.
-    #[must_use]
     pub fn of_prices(prices: &Prices, price_steps: impl IntoIterator<Item = u64>) -> Self {
         let input = prices.input.picodollars_per_token();
         let multiple = |price: Price| Factor::ratio(price.picodollars_per_token(), input);

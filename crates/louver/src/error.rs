@@ -42,6 +42,14 @@ pub enum Error {
 }
 
 /// Why a frame cannot be used.
+///
+/// ```
+/// use louver::{Error, Format, FrameError, Window};
+///
+/// let frame = serde_json::json!({ "messages": [{ "role": "user", "content": "Hi" }] });
+/// let refused = Window::for_model(Format::OpenAiChat, "gpt-5").frame(&frame).build();
+/// assert!(matches!(refused, Err(Error::Frame(FrameError::HasMessages))));
+/// ```
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameError {
@@ -57,6 +65,16 @@ pub enum FrameError {
 }
 
 /// Why a record does not belong to a log.
+///
+/// ```
+/// use louver::window::{Log, WindowConfig};
+/// use louver::{Error, Format, PolicyKind, Record, RecordError, Window};
+///
+/// let window = Window::new(WindowConfig::new(Format::Gemini, PolicyKind::Everything))?;
+/// let refused = Log::of_records(Format::OpenAiChat, window.records_since(0));
+/// assert!(matches!(refused, Err(Error::Record(RecordError::OtherFormat { .. }))));
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {

@@ -23,12 +23,29 @@ pub fn check(body: &Body) -> Vec<Violation> {
 
 /// What is legal here and may be refused all the same, such as ids that come again. It breaks no rule that is sure, so
 /// [`repair`] leaves it alone.
+///
+/// ```
+/// use louver::{Body, legality};
+///
+/// let body = Body::parse(r#"[{"role":"user","content":"Hi"}]"#, Some(louver::Format::Anthropic))?;
+/// assert!(legality::advise(&body).is_empty());
+/// # Ok::<(), louver::JsonError>(())
+/// ```
 #[must_use]
 pub fn advise(body: &Body) -> Vec<Violation> {
     body.format().wire().advise(&body.history())
 }
 
 /// A legal history and what it took.
+///
+/// ```
+/// use louver::{Body, legality};
+///
+/// let body = Body::parse(r#"[{"role":"user","content":"Hi"}]"#, None)?;
+/// let repaired = legality::repair(&body)?;
+/// assert!(repaired.fixes.is_empty() && repaired.json == body.text()); // what is legal is left alone
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repaired {

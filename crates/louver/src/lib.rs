@@ -1,5 +1,18 @@
 //! Keeps an LLM conversation inside its context window: cheaply, legally, and without losing anything.
 //!
+//! From a model to a window in one line; everything the catalogue knows of the model is applied:
+//!
+//! ```
+//! use louver::{Format, Window};
+//! use serde_json::json;
+//!
+//! let mut window = Window::for_model(Format::Anthropic, "claude-sonnet-5-5").build()?;
+//! window.push_json(&json!({ "role": "user", "content": "Fix the failing test." }))?;
+//! let messages = window.request()?.json(); // what is to be sent: everything, until it would be too much
+//! assert_eq!(messages, r#"[{"content":"Fix the failing test.","role":"user"}]"#);
+//! # Ok::<(), louver::Error>(())
+//! ```
+//!
 //! The history is an append-only log that nobody ever edits. What goes to the model is a *view* of it, and the view
 //! follows from *plans*: decisions that are plain values. Policies only make plans; one place applies them. All I/O
 //! happens outside, through values going out and values coming back.
@@ -8,6 +21,22 @@
 //! bytes -> wire (shapes over raw text) -> units (what must stay together) -> tokens -> policy -> plan
 //!       -> [condense jobs out, summaries in] -> view -> wire (same bytes for everything kept) -> bytes
 //! ```
+//!
+//! # Where to find what
+//!
+//! What everybody needs stands here at the root. The rest, by topic:
+//!
+//! | to | see |
+//! |---|---|
+//! | push, fit, view, record and restore | [`window`] |
+//! | decide once over a whole request body | [`trim`], and [`report`] for what was decided |
+//! | know whether a provider would accept a history, and mend it | [`legality`] |
+//! | read messages and request bodies | [`wire`] |
+//! | choose a policy, or write one | [`policy`], and [`plan`] for what it returns |
+//! | have what left summarised | [`condense`] |
+//! | have back what was left out | [`address`], [`search`] |
+//! | count tokens, know prices and windows | [`tokens`], [`catalog`], [`budget`] |
+//! | understand a provider's refusal | [`refusal`] |
 //!
 //! # Features
 //!
@@ -22,17 +51,24 @@
 
 pub mod address;
 pub mod budget;
+#[doc(hidden)]
 pub mod cache_mark;
 pub mod catalog;
 pub mod condense;
+#[doc(hidden)]
 pub mod count;
+#[doc(hidden)]
 pub mod display;
+#[doc(hidden)]
 pub mod economy;
+#[doc(hidden)]
 pub mod edit;
 mod error;
+#[doc(hidden)]
 pub mod json;
 mod landmarks;
 pub mod legality;
+#[doc(hidden)]
 pub mod plain_text;
 pub mod plan;
 pub mod policy;
@@ -41,19 +77,24 @@ pub mod report;
 pub mod search;
 #[cfg(feature = "seeds")]
 pub mod seeds;
+#[doc(hidden)]
 pub mod sse;
 pub mod tokens;
 pub mod trim;
+#[doc(hidden)]
 pub mod unit;
 mod unsummarized;
 mod view;
 pub mod window;
 pub mod wire;
 
+pub use budget::Budget;
+pub use condense::Summary;
 pub use error::{Error, FrameError, RecordError};
-pub use policy::PolicyKind;
-pub use window::{Builder, Fit, Window};
-pub use wire::{Format, Message};
+pub use json::JsonError;
+pub use policy::{Policy, PolicyKind};
+pub use window::{Builder, Fit, Record, Request, Usage, View, Window};
+pub use wire::{Body, Format, Message, Role};
 
 /// Runs the READMEs' examples as tests.
 #[cfg(doctest)]

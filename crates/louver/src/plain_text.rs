@@ -20,7 +20,6 @@ impl Speaker {
     pub const ALL: [Self; 3] = [Self::User, Self::Tool, Self::Own];
 
     /// The name used in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::User => "user",

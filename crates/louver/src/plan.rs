@@ -11,6 +11,16 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// What a policy wants: a plain value that can be printed, compared and thrown away. Nothing has happened yet.
+///
+/// ```
+/// use louver::plan::{Memory, Plan};
+///
+/// let mut plan = Plan::nothing();
+/// assert!(plan.keeps_everything());
+/// plan.evict = vec![1..3];
+/// assert!(plan.evicts(2) && !plan.evicts(3) && !plan.keeps_everything());
+/// assert_eq!(Plan::remembering(Memory::new(7_u32)).memory.get(), Some(&7_u32));
+/// ```
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Plan {
@@ -42,32 +52,34 @@ pub struct Plan {
 
 impl Plan {
     /// A plan that changes nothing.
-    #[must_use]
     pub fn nothing() -> Self {
         Self::default()
     }
 
     /// The same, with something to remember.
-    #[must_use]
     pub fn remembering(memory: Memory) -> Self {
         Self { memory, ..Self::default() }
     }
 
     /// Whether a message leaves. O(log ranges).
-    #[must_use]
     pub fn evicts(&self, index: usize) -> bool {
         let following = self.evict.partition_point(|range| range.end <= index);
         self.evict.get(following).is_some_and(|range| range.contains(&index))
     }
 
     /// Whether the view stays as it is.
-    #[must_use]
     pub fn keeps_everything(&self) -> bool {
         self.evict.is_empty() && self.edits.is_empty() && self.ledger == LedgerChange::Keep && !self.drops_summary
     }
 }
 
 /// What becomes of the ledger in the view.
+///
+/// ```
+/// use louver::plan::{LedgerChange, Plan};
+///
+/// assert_eq!(Plan::nothing().ledger, LedgerChange::Keep);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LedgerChange {
@@ -81,6 +93,12 @@ pub enum LedgerChange {
 }
 
 /// A text that a policy writes, and which of it was taken from where.
+///
+/// ```
+/// use louver::plan::Written;
+///
+/// assert!(Written::from("[2 messages are folded here]".to_owned()).sources.is_empty());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// The text.
@@ -139,13 +157,11 @@ pub struct Memory(Option<Arc<dyn Any + Send + Sync>>);
 
 impl Memory {
     /// Remembers a value.
-    #[must_use]
     pub fn new<T: Any + Send + Sync>(value: T) -> Self {
         Self(Some(Arc::new(value)))
     }
 
     /// The value, if one of this type is remembered.
-    #[must_use]
     pub fn get<T: Any>(&self) -> Option<&T> {
         self.0.as_deref()?.downcast_ref()
     }
@@ -158,6 +174,10 @@ impl fmt::Debug for Memory {
 }
 
 /// Why a policy acts.
+///
+/// ```
+/// assert_eq!(serde_json::to_string(&louver::plan::Trigger::MessageCap).unwrap(), "\"message-cap\"");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -179,6 +199,14 @@ pub enum Trigger {
 }
 
 /// What a policy promises of the view.
+///
+/// ```
+/// use louver::PolicyKind;
+/// use louver::plan::Bound;
+///
+/// assert_eq!("tokens".parse::<PolicyKind>()?.bound(), Bound::Tokens);
+/// # Ok::<(), louver::policy::SettingsError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// At most so many messages, units that straddle a boundary apart.
@@ -191,6 +219,13 @@ pub enum Bound {
 
 /// The messages that a policy never lets go, as far as it goes by its settings alone. What the wire format holds fast
 /// (instructions, a provider's compaction, the opening of an unfinished turn) comes on top, whatever the policy.
+///
+/// ```
+/// use louver::plan::Pins;
+///
+/// assert!(Pins::head(2).touch(&(1..3)) && !Pins::head(2).touch(&(2..3)));
+/// assert!(Pins::everything().touch(&(9..10)) && !Pins::none().touch(&(0..1)));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pins {
     /// Everything before this index.
@@ -205,19 +240,16 @@ pub struct Pins {
 
 impl Pins {
     /// Nothing is pinned.
-    #[must_use]
     pub fn none() -> Self {
         Self::head(0)
     }
 
     /// The head alone.
-    #[must_use]
     pub fn head(head_end: usize) -> Self {
         Self { head_end, tail_start: usize::MAX, others: Vec::new(), recent_start: usize::MAX }
     }
 
     /// Everything.
-    #[must_use]
     pub fn everything() -> Self {
         Self::head(usize::MAX)
     }
@@ -231,7 +263,6 @@ impl Pins {
     /// assert!(pins.touch(&(1..4)) && pins.touch(&(6..9)));
     /// assert!(!pins.touch(&(2..7)));
     /// ```
-    #[must_use]
     pub fn touch(&self, range: &Range<usize>) -> bool {
         let following = self.others.partition_point(|index| *index < range.start);
         let touches_other = self.others.get(following).is_some_and(|index| *index < range.end);
@@ -240,6 +271,13 @@ impl Pins {
 }
 
 /// A history that cannot be made to fit.
+///
+/// ```
+/// use louver::plan::{Largest, Overflow};
+///
+/// let overflow = Overflow::new(9_000, 8_000, Some(Largest { index: 3, tokens: 7_500 }));
+/// assert!(overflow.to_string().ends_with("the largest message is number 3 with 7500 tokens"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Overflow {
@@ -262,7 +300,6 @@ pub struct Largest {
 
 impl Overflow {
     /// A floor above what is allowed, with the largest message in it.
-    #[must_use]
     pub fn new(floor_tokens: u64, allowed_tokens: u64, largest: Option<Largest>) -> Self {
         Self { floor_tokens, allowed_tokens, largest }
     }
@@ -287,6 +324,11 @@ impl fmt::Display for Overflow {
 impl std::error::Error for Overflow {}
 
 /// Something that was done as asked, and that the caller should know about.
+///
+/// ```
+/// let warning = louver::plan::Warning::NotEdited { index: 3 };
+/// assert_eq!(warning.to_string(), "message 3 could not be changed and stays as it is");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
@@ -353,6 +395,12 @@ impl serde::Serialize for Warning {
 }
 
 /// Why there is no summary although one was wanted.
+///
+/// ```
+/// use louver::plan::CondenseError;
+///
+/// assert_eq!(CondenseError::Waiting.to_string(), "condensing failed before and waits for more history");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CondenseError {

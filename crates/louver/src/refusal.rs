@@ -1,6 +1,14 @@
 //! Refusals that a smaller or cleaner request would have avoided, recognised from the providers' own words.
 
 /// Why a provider refused a request, where Louver can do something about it.
+///
+/// ```
+/// use louver::refusal::Refusal;
+///
+/// let refusal = Refusal::recognise("", "prompt is too long: 210000 tokens > 200000 maximum").unwrap();
+/// assert_eq!(refusal.overflow().and_then(|figures| figures.limit_tokens), Some(200_000));
+/// assert_eq!(Refusal::recognise("", "overloaded"), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The request was too long.
@@ -75,7 +83,6 @@ impl Refusal {
     /// assert_eq!(refusal, Some(Refusal::Overflow(figures)));
     /// assert_eq!(Refusal::recognise("rate_limit_error", "slow down"), None);
     /// ```
-    #[must_use]
     pub fn recognise(code: &str, message: &str) -> Option<Self> {
         let message = message.to_lowercase();
         if message.contains(BOUND_THINKING) {
@@ -87,7 +94,6 @@ impl Refusal {
     }
 
     /// The sizes, if it is an overflow.
-    #[must_use]
     pub fn overflow(self) -> Option<OverflowFigures> {
         match self {
             Self::Overflow(figures) => Some(figures),

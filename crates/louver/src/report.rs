@@ -5,6 +5,18 @@ use crate::window::{Fit, Metrics, Origin, Window};
 use crate::wire::Format;
 
 /// What a window did, for people and for other tools.
+///
+/// ```
+/// use louver::report::{Action, Report};
+/// use louver::{Format, Window};
+///
+/// let mut window = Window::for_model(Format::OpenAiChat, "gpt-5").build()?;
+/// window.push_raw(r#"{"role":"user","content":"Hello"}"#)?;
+/// let fit = window.fit()?;
+/// let report = Report::new(&window, &fit);
+/// assert_eq!((report.action, report.kept), (Action::None, vec![0]));
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Debug, serde::Serialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -67,7 +79,6 @@ pub struct TokenReport {
 
 impl Report {
     /// Describes a window after a fit.
-    #[must_use]
     pub fn new(window: &Window, fit: &Fit) -> Self {
         let origins: Vec<Origin> = window.view().iter().map(|sent| sent.origin).collect();
         let is_edited = |origin: &Origin| matches!(origin, Origin::Edited(_));

@@ -32,6 +32,18 @@ pub struct Trimmed {
     pub warnings: Vec<Warning>,
 }
 
+impl Trimmed {
+    /// What a window that has decided sends, and what it left out.
+    pub fn of(window: &Window, warnings: Vec<Warning>) -> Self {
+        Self {
+            trimmed: window.view().iter().map(|sent| sent.message.clone()).collect(),
+            evicted: window.evicted().map(|(_, message)| message.clone()).collect(),
+            metrics: window.metrics(),
+            warnings,
+        }
+    }
+}
+
 /// The message window's one decision about a list.
 ///
 /// ```
@@ -52,12 +64,7 @@ pub struct Trimmed {
 pub fn trim(format: Format, messages: &[Arc<Message>], config: MessagesConfig) -> Result<Trimmed, SettingsError> {
     let config = WindowConfig::new(format, PolicyKind::Messages(config));
     let (window, fit) = Window::rebuild(config, Log::decided_once(messages.to_vec()))?;
-    Ok(Trimmed {
-        trimmed: window.view().iter().map(|sent| sent.message.clone()).collect(),
-        evicted: window.evicted().map(|(_, message)| message.clone()).collect(),
-        metrics: window.metrics(),
-        warnings: fit.map(|fit| fit.warnings).unwrap_or_default(),
-    })
+    Ok(Trimmed::of(&window, fit.map(|fit| fit.warnings).unwrap_or_default()))
 }
 
 /// Characters divided by four, rounded up once over the list; good to about 20 %.

@@ -9,6 +9,20 @@ use crate::wire::Body;
 use std::sync::Arc;
 
 /// How to trim.
+///
+/// ```
+/// use louver::trim::{TrimOptions, trim};
+/// use louver::window::WindowConfig;
+/// use louver::{Body, Budget, Format, PolicyKind};
+///
+/// let body = Body::parse(r#"[{"role":"user","content":"Hello"}]"#, None)?;
+/// let policy = "tokens".parse::<PolicyKind>()?;
+/// let config = WindowConfig::new(Format::OpenAiChat, policy).with_budget(Budget::new(16_000, None)?);
+/// let options = TrimOptions::from(config).with_total_tokens(900).with_bounds(false);
+/// let trimmed = trim(&body, options)?;
+/// assert!(trimmed.json == body.text() && !trimmed.is_bound);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TrimOptions {

@@ -23,13 +23,11 @@ impl Unit {
     }
 
     /// How many messages it has.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.range.len()
     }
 
     /// Never: a unit has at least one message.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.range.is_empty()
     }

@@ -61,6 +61,14 @@ impl SyntheticKind {
 }
 
 /// Where a message of the view comes from.
+///
+/// ```
+/// use louver::window::{Origin, SyntheticKind};
+///
+/// assert_eq!(Origin::Edited(3).index(), Some(3));
+/// assert!(Origin::Synthetic(SyntheticKind::Summary).is_summary());
+/// assert_eq!(Origin::Synthetic(SyntheticKind::Marker).index(), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The log, byte for byte.
@@ -73,7 +81,6 @@ pub enum Origin {
 
 impl Origin {
     /// The log index, unless Louver wrote it.
-    #[must_use]
     pub fn index(self) -> Option<usize> {
         match self {
             Self::Kept(index) | Self::Edited(index) => Some(index),
@@ -82,7 +89,6 @@ impl Origin {
     }
 
     /// Whether Louver wrote it to stand for what was summarised.
-    #[must_use]
     pub fn is_summary(self) -> bool {
         self == Self::Synthetic(SyntheticKind::Summary)
     }
@@ -102,6 +108,15 @@ pub struct Sent<'a> {
 
 /// Where explicit cache marks belong besides the one behind system and tools: each as the number of messages of the
 /// view that stand before it.
+///
+/// ```
+/// use louver::{Format, Window};
+///
+/// let mut window = Window::for_model(Format::Anthropic, "claude-sonnet-5-5").build()?;
+/// window.push_raw(r#"{"role":"user","content":"Hello"}"#)?;
+/// assert_eq!(window.breakpoints().end, 1); // a mark on the last message
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Breakpoints {
     /// The last stable point: no later cut changes what stands before it. 0 until there was a cut.
@@ -111,6 +126,22 @@ pub struct Breakpoints {
 }
 
 /// What is sent: a borrowed sequence over the log.
+///
+/// ```
+/// use louver::window::Origin;
+/// use louver::{Format, Window};
+/// use serde_json::{Value, json};
+///
+/// let mut window = Window::for_model(Format::OpenAiChat, "gpt-5").build()?;
+/// window.push_json(&json!({ "role": "user", "content": "Hello" }))?;
+/// let view = window.view();
+/// assert!(view.len() == 1 && !view.is_empty());
+/// assert_eq!(view.iter().next().map(|sent| sent.origin), Some(Origin::Kept(0)));
+/// let typed: Vec<Value> = view.to_vec().unwrap(); // or any type of an SDK
+/// assert_eq!(typed[0]["content"], "Hello");
+/// assert_eq!(serde_json::to_string(&view).unwrap(), r#"[{"content":"Hello","role":"user"}]"#);
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     entries: &'a [Entry],
@@ -130,13 +161,11 @@ impl<'a> View<'a> {
     }
 
     /// How many messages it has. O(1).
-    #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Whether nothing is sent.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

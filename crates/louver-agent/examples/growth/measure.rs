@@ -4,7 +4,7 @@ use louver::budget::Budget;
 use louver::catalog::{Catalog, Cost};
 use louver::policy::{MessagesConfig, PolicyKind, TokensConfig};
 use louver::tokens::CounterChoice;
-use louver_agent::provider::{AnthropicProvider, Connection, OpenAiProvider, Provider};
+use louver_agent::provider::{Connection, HttpProvider, Provider};
 use louver_agent::tools::{Signal, Tool, ToolDefinition, ToolOutput, ToolSet};
 use louver_agent::{ApiKey, ExecuteOptions, Executor, ExecutorConfig, RunOutcome, Usage, WindowOptions};
 use louver_sandbox::{Call, JournalEntry, ManualClock, Sandbox, Scenario, Turn};
@@ -52,8 +52,8 @@ impl Api {
     fn provider(self, url: &str) -> Result<Arc<dyn Provider>, Box<dyn Error>> {
         let (connection, key) = (Connection::to(url), ApiKey::sandbox());
         Ok(match self {
-            Self::Anthropic => Arc::new(AnthropicProvider::new(connection, key)?),
-            Self::OpenAi => Arc::new(OpenAiProvider::chat(connection, key)?),
+            Self::Anthropic => Arc::new(HttpProvider::anthropic(connection, key)?),
+            Self::OpenAi => Arc::new(HttpProvider::openai_chat(connection, key)?),
         })
     }
 }

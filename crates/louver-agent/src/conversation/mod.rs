@@ -9,11 +9,10 @@ pub(crate) use state_file::{OpenTurn, Recorded};
 use crate::condensing::Pending;
 use crate::metrics::{CondensingMetrics, ConversationMetrics};
 use crate::tools::ToolOutput;
-use louver::budget::Budget;
 use louver::condense::{Outcome, Summary};
 use louver::plan::Overflow;
-use louver::window::{Event, Fit, Log, Usage, View, Window, WindowConfig};
-use louver::wire::Message;
+use louver::window::{Event, Fit, Log, Usage, Window, WindowConfig};
+use louver::{Budget, Message};
 use state_file::{Record, raw};
 use std::time::{Duration, Instant};
 
@@ -86,32 +85,17 @@ impl Conversation {
         self.file = Some(file);
     }
 
-    /// What it can be rebuilt from.
-    #[must_use]
-    pub fn log(&self) -> Log {
-        self.window.log()
-    }
-
-    /// What is sent.
-    #[must_use]
-    pub fn view(&self) -> View<'_> {
-        self.window.view()
-    }
-
     /// The engine's window.
-    #[must_use]
     pub fn window(&self) -> &Window {
         &self.window
     }
 
     /// The figures of what is sent.
-    #[must_use]
     pub fn metrics(&self) -> ConversationMetrics {
         ConversationMetrics::new(self.window.metrics(), self.window.view().iter().count())
     }
 
     /// What condensing did so far.
-    #[must_use]
     pub fn condensing(&self) -> CondensingMetrics {
         self.condensing
     }

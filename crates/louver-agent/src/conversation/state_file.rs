@@ -2,7 +2,7 @@
 
 use crate::tools::{Signal, ToolOutput};
 use louver::window::{Event, Log};
-use louver::wire::{Format, Message};
+use louver::{Format, Message};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};

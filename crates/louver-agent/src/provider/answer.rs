@@ -1,7 +1,7 @@
 //! What a model answered.
 
 use crate::usage::Usage;
-use louver::json::JsonError;
+use louver::JsonError;
 use louver::wire::{Format, Message, PartKind};
 use serde_json::Value;
 

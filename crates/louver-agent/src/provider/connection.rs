@@ -39,7 +39,6 @@ pub enum ProxyChoice {
 impl Connection {
     /// The usual patience with the provider at an address, which may be written with `/v1` at its end as other clients
     /// want it.
-    #[must_use]
     pub fn to(base_url: &str) -> Self {
         Self {
             base_url: base_url.trim_end_matches('/').trim_end_matches("/v1").trim_end_matches('/').to_owned(),

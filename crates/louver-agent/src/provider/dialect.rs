@@ -1,10 +1,8 @@
 //! What differs between the APIs.
 
-use super::answer::Answer;
-use super::error::ProviderError;
-use super::request::Request;
+use super::{Answer, ProviderError, Request};
+use louver::Format;
 use louver::sse::SseEvent;
-use louver::wire::Format;
 
 /// Why an answer could not be read.
 #[derive(Debug)]

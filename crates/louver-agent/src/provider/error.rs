@@ -11,7 +11,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct ProviderError(Box<Inner>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Inner {
     category: Category,
     message: String,
@@ -24,7 +24,7 @@ struct Inner {
 }
 
 /// What kind of failure it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
     /// Too many requests.
@@ -34,6 +34,7 @@ pub enum Category {
     /// More than the model's context window holds.
     Overflow,
     /// The provider refused the request or failed itself.
+    #[default]
     Api,
     /// No connection, or one that broke or fell silent.
     Network,
@@ -56,16 +57,7 @@ impl fmt::Display for Category {
 
 impl ProviderError {
     fn new(category: Category, message: String) -> Self {
-        Self(Box::new(Inner {
-            category,
-            message,
-            status: None,
-            retry_after: None,
-            is_retryable: false,
-            is_cancelled: false,
-            overflow: None,
-            source: None,
-        }))
+        Self(Box::new(Inner { category, message, ..Inner::default() }))
     }
 
     /// The connection failed before or within an answer.
@@ -118,43 +110,36 @@ impl ProviderError {
     }
 
     /// What kind of failure it is.
-    #[must_use]
     pub fn category(&self) -> Category {
         self.0.category
     }
 
     /// The HTTP status, where there was one.
-    #[must_use]
     pub fn status(&self) -> Option<u16> {
         self.0.status
     }
 
     /// Whether the same request may succeed later.
-    #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.0.is_retryable
     }
 
     /// How long the provider asked to wait.
-    #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
 
     /// Whether the request was longer than the model's context window.
-    #[must_use]
     pub fn is_context_overflow(&self) -> bool {
         self.0.category == Category::Overflow
     }
 
     /// The sizes an overflow error names.
-    #[must_use]
     pub fn overflow_figures(&self) -> OverflowFigures {
         self.0.overflow.unwrap_or_default()
     }
 
     /// Whether it failed because somebody asked to stop.
-    #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled
     }

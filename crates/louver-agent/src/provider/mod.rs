@@ -1,16 +1,16 @@
 //! The clients of the model APIs.
 //!
-//! One [`Provider`] per API; what differs between wire formats is behind a private trait with a folder per format and
-//! the same file names in each: `body.rs` writes a request, `whole.rs` reads an answer in one piece, `stream.rs`
-//! gathers one from events. Sending, waiting and trying again is the same for all and stands in `endpoint.rs`.
+//! One [`HttpProvider`] speaks to all of them; what differs between wire formats is a private table with a folder per
+//! format and the same file names in each: `body.rs` writes a request, `whole.rs` reads an answer in one piece,
+//! `stream.rs` gathers one from events. Sending, waiting and trying again is the same for all and stands in
+//! `http_provider.rs`.
 
 mod answer;
 mod anthropic;
 mod connection;
 mod dialect;
-mod endpoint;
 mod error;
-mod openai;
+mod http_provider;
 mod openai_chat;
 mod openai_responses;
 mod request;
@@ -18,15 +18,14 @@ mod retry;
 
 pub(crate) use answer::calls_of;
 pub use answer::{Answer, StopReason, ToolCall};
-pub use anthropic::AnthropicProvider;
 pub use connection::{Connection, ProxyChoice};
 pub use error::{Category, ProviderError};
-pub use openai::OpenAiProvider;
+pub use http_provider::HttpProvider;
 pub use request::Request;
 pub use retry::{Jitter, RetryPolicy};
 
+use louver::Format;
 pub use louver::refusal::OverflowFigures;
-use louver::wire::Format;
 use tokio_util::sync::CancellationToken;
 
 /// A model API.

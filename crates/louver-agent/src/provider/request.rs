@@ -7,7 +7,7 @@ use std::borrow::Borrow;
 
 /// One request: the parts every provider has. The messages are raw text of the provider's own format and go out byte
 /// for byte, cache marks aside.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Request<'a> {
     /// The model's name.
     pub model: &'a str,
@@ -31,19 +31,8 @@ pub struct Request<'a> {
 
 impl<'a> Request<'a> {
     /// A request of one text of the user's, without tools.
-    #[must_use]
     pub fn new(model: &'a str, max_tokens: u64, messages: Vec<&'a str>) -> Self {
-        Self {
-            model,
-            max_tokens,
-            system: None,
-            tools: &[],
-            messages,
-            stable_messages: 0,
-            is_streamed: false,
-            extra: None,
-            observer: None,
-        }
+        Self { model, max_tokens, messages, ..Self::default() }
     }
 
     /// Adds what the caller wants in every body.

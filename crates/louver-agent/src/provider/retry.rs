@@ -42,7 +42,6 @@ impl Default for RetryPolicy {
 
 impl RetryPolicy {
     /// The wait before the next try, if there is to be one. `failed` counts the tries so far, the first is 1.
-    #[must_use]
     pub fn wait(&self, failed: u32, error: &ProviderError) -> Option<Duration> {
         if failed > self.max_retries || !error.is_retryable() {
             return None;

@@ -1,12 +1,10 @@
 //! Running the calls of one answer.
 
 use super::{ToolLoop, unreadable};
-use crate::execute_options::Interrupted;
-use crate::execution_result::{ExecutionError, Stop, add_new};
-use crate::observer::RunEvent;
+use crate::execution_result::add_new;
 use crate::provider::{ToolCall, calls_of};
-use crate::tool_results;
 use crate::tools::{Signal, ToolOutput, ToolSet};
+use crate::{ExecutionError, Interrupted, RunEvent, Stop, tool_results};
 use futures_util::StreamExt;
 use louver::display::truncate;
 use std::sync::Arc;

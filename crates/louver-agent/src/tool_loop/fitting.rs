@@ -1,15 +1,13 @@
 //! Fitting the window before a request, and having summaries made.
 
 use super::ToolLoop;
-use crate::condensing::{Attempt, CondenseTiming, Pending, SummaryCall};
-use crate::execution_result::ExecutionError;
-use crate::observer::RunEvent;
+use crate::condensing::{Attempt, Pending, SummaryCall};
 use crate::telemetry::{Decision, evicted_ids};
+use crate::{CondenseTiming, ExecutionError, RunEvent};
 use louver::catalog::Catalog;
 use louver::condense::{CondenseJob, Outcome, SUMMARY_PROMPT};
 use louver::plan::Warning;
-use louver::window::Fit;
-use louver::wire::Role;
+use louver::{Fit, Role};
 use serde_json::Map;
 use std::ops::Range;
 use std::time::{Duration, Instant};

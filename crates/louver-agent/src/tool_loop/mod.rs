@@ -6,14 +6,10 @@ mod overflow;
 mod thinking;
 
 use crate::condensing::cost;
-use crate::conversation::Conversation;
-use crate::execute_options::ExecuteOptions;
-use crate::execution_result::{ExecutionError, ExecutionResult, Stop};
-use crate::observer::RunEvent;
 use crate::provider::{Answer, Category, Provider, ProviderError, Request, StopReason};
 use crate::tools::{ToolDefinition, ToolSet};
-use crate::usage::Usage;
-use louver::wire::{Message, Role};
+use crate::{Conversation, ExecuteOptions, ExecutionError, ExecutionResult, RunEvent, Stop, Usage};
+use louver::{Message, Role};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
@@ -117,7 +113,7 @@ impl ToolLoop<'_> {
     async fn send(&mut self) -> Result<Answer, ProviderError> {
         let options = self.options;
         let extra = self.extra();
-        let messages: Vec<&str> = self.conversation.view().iter().map(|sent| sent.message.raw()).collect();
+        let messages: Vec<&str> = self.conversation.window().view().iter().map(|sent| sent.message.raw()).collect();
         let message_count = messages.len();
         let request = Request {
             observer: Some(&options.observer),
@@ -158,7 +154,7 @@ impl ToolLoop<'_> {
             ..Default::default()
         };
         if may_condense && self.options.condense.handler.is_none() {
-            let view = self.conversation.view();
+            let view = self.conversation.window().view();
             last.messages = view.iter().map(|sent| sent.message.raw().to_owned()).collect();
             last.indices = view.iter().filter_map(|sent| sent.origin.index()).collect();
         }

@@ -24,7 +24,7 @@ impl<'a> ToolLoop<'a> {
         if config.format != Format::Anthropic || config.thinking != ThinkingBinding::OpenTurn {
             return false;
         }
-        let messages = self.conversation.view().iter().map(|sent| sent.message);
+        let messages = self.conversation.window().view().iter().map(|sent| sent.message);
         let history = History { thinking: Thinking::Enabled, ..History::of(messages) };
         config.format.wire().check(&history).iter().any(|violation| violation.rule == "thinking-misplaced")
     }

@@ -3,7 +3,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::lines::{Line, Lines};
+use super::lines::{Line, next_line};
 use super::off_thread::off_thread;
 use super::refusal::{Refusal, quote};
 use super::root::problem;
@@ -63,18 +63,17 @@ impl ReadFile {
     }
 
     /// Goes through the lines up to `last` and keeps those from `first` on, as far as there is room.
-    fn take(&self, reader: impl BufRead, first: u64, last: u64) -> io::Result<Portion> {
-        let mut lines = Lines::new(reader);
+    fn take(&self, mut reader: impl BufRead, first: u64, last: u64) -> io::Result<Portion> {
         let mut portion = Portion::default();
         while portion.last + 1 < first {
-            if !lines.skip_line()? {
+            if reader.skip_until(b'\n')? == 0 {
                 return Ok(portion);
             }
             portion.last += 1;
         }
         while portion.last < last {
             let before = portion.text.len();
-            match lines.next_line(&mut portion.text, self.limits.read_bytes - before)? {
+            match next_line(&mut reader, &mut portion.text, self.limits.read_bytes - before)? {
                 Line::End => {
                     portion.is_at_end = true;
                     return Ok(portion);

@@ -6,7 +6,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::lines::{Line, Lines};
+use super::lines::{Line, next_line};
 use super::off_thread::off_thread;
 use super::refusal::{Refusal, visible};
 use super::root::problem;
@@ -129,13 +129,12 @@ impl Search {
         if reader.fill_buf().map_or(true, |start| start.contains(&0)) {
             return;
         }
-        let mut lines = Lines::new(&mut reader);
         let mut line = Vec::new();
         let mut number = 0u64;
         let mut unchecked_bytes = 0;
         while !self.is_over() {
             line.clear();
-            match lines.next_line(&mut line, MAX_LINE_BYTES) {
+            match next_line(&mut reader, &mut line, MAX_LINE_BYTES) {
                 Ok(Line::Whole) => {}
                 Ok(Line::Cut) => self.has_long_lines = true,
                 Ok(Line::End) | Err(_) => break,

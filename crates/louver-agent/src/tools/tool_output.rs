@@ -1,7 +1,5 @@
 use std::path::PathBuf;
 
-use super::Signal;
-
 /// What a call of a tool came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolOutput {
@@ -25,4 +23,13 @@ impl ToolOutput {
     pub fn error(text: impl Into<String>) -> Self {
         Self { is_error: true, ..Self::text(text) }
     }
+}
+
+/// The model's own word that a task has come to an end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Signal {
+    /// `task_complete` was called, with this summary.
+    Complete(String),
+    /// `task_blocked` was called, for this reason.
+    Blocked(String),
 }

@@ -6,7 +6,7 @@
 use louver::legality;
 use louver::tokens::CounterChoice;
 use louver::wire::{Body, Format, PartKind};
-use louver_agent::provider::{AnthropicProvider, Connection, Jitter, OpenAiProvider, Provider, RetryPolicy};
+use louver_agent::provider::{Connection, HttpProvider, Jitter, Provider, RetryPolicy};
 use louver_agent::tools::{Signal, Tool, ToolDefinition, ToolOutput, ToolSet};
 use louver_agent::{ApiKey, Conversation, ExecuteOptions, ExecutionResult, Observer, RunEvent, execute};
 use louver_sandbox::{Builder, Call, Running, Sandbox, Scenario, Turn};
@@ -43,9 +43,9 @@ impl Api {
 
     pub(crate) fn provider(self, connection: Connection, key: ApiKey) -> Arc<dyn Provider> {
         match self {
-            Self::Anthropic => Arc::new(AnthropicProvider::new(connection, key).unwrap()),
-            Self::Chat => Arc::new(OpenAiProvider::chat(connection, key).unwrap()),
-            Self::Responses => Arc::new(OpenAiProvider::responses(connection, key).unwrap()),
+            Self::Anthropic => Arc::new(HttpProvider::anthropic(connection, key).unwrap()),
+            Self::Chat => Arc::new(HttpProvider::openai_chat(connection, key).unwrap()),
+            Self::Responses => Arc::new(HttpProvider::openai_responses(connection, key).unwrap()),
         }
     }
 }
@@ -203,7 +203,7 @@ pub(crate) fn steps(count: usize) -> Scenario {
 
 /// The whole log is legal, and every call in it is answered exactly once.
 pub(crate) fn assert_sound(api: Api, conversation: &Conversation) {
-    let log = conversation.log();
+    let log = conversation.window().log();
     assert_sound_log(api, &log);
     let mut raw: Vec<&str> = log.messages.iter().map(|message| message.raw()).collect();
     raw.sort_unstable();

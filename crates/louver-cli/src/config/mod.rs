@@ -83,13 +83,11 @@ pub struct Provider {
 
 impl Provider {
     /// An API with nothing said about it.
-    #[must_use]
     pub fn new(kind: ProviderKind) -> Self {
         Self { kind, wire: None, model: None, base_url: None, api_key_env: None }
     }
 
     /// The wire format that is named, or else the API's usual one.
-    #[must_use]
     pub fn chosen_wire(&self) -> Wire {
         self.wire.unwrap_or(self.kind.wires()[0])
     }
@@ -109,7 +107,6 @@ pub enum Wire {
 
 impl Wire {
     /// The name in the file.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Messages => "messages",
@@ -136,7 +133,6 @@ impl ProviderKind {
     pub const ALL: [Self; 3] = [Self::Sandbox, Self::AnthropicApi, Self::OpenaiApi];
 
     /// The name in the file and on the command line.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Sandbox => "sandbox",
@@ -146,7 +142,6 @@ impl ProviderKind {
     }
 
     /// The wire formats it speaks, the usual one first.
-    #[must_use]
     pub fn wires(self) -> &'static [Wire] {
         match self {
             Self::Sandbox => &[Wire::Messages, Wire::Chat, Wire::Responses],
@@ -264,7 +259,6 @@ impl Config {
     }
 
     /// The policy that the file asks for: by its name, or else by the windows whose keys it has.
-    #[must_use]
     pub fn wanted_policy(&self) -> Option<PolicyKind> {
         match (self.policy.as_deref(), self.has_message_keys(), self.has_token_keys()) {
             (Some(name), _, _) => name.parse().ok(),
@@ -299,7 +293,6 @@ impl Config {
     }
 
     /// Blocks that the file has although the policy does not look at them.
-    #[must_use]
     pub fn idle_keys(&self, policy: &PolicyKind) -> Vec<&'static str> {
         let summarizes = Conversation { summarize_on_trim: None, ..self.execution.conversation };
         let caps = summarizes != Conversation::default() || self.execution.max_conversation_messages.is_some();
@@ -312,7 +305,6 @@ impl Config {
     }
 
     /// The settings of the message window; the full block wins over the shorthand.
-    #[must_use]
     pub fn messages(&self) -> MessagesConfig {
         let default = MessagesConfig::default();
         let Conversation { max_messages, summarize_on_trim, preserve_first_n, preserve_last_n } =
@@ -326,7 +318,6 @@ impl Config {
     }
 
     /// The settings of the token window.
-    #[must_use]
     pub fn tokens(&self) -> TokensConfig {
         TokensConfig {
             auto_condense_context: self.context.auto_condense_context,

@@ -40,18 +40,14 @@ pub(super) struct Walk {
 }
 
 /// A block of keys that are known to belong here.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Block<'t> {
-    line: usize,
+    pub(super) line: usize,
     path: String,
     entries: BTreeMap<&'t str, &'t Entry>,
 }
 
 impl<'t> Block<'t> {
-    pub(super) fn line(&self) -> usize {
-        self.line
-    }
-
     pub(super) fn keys(&self) -> Vec<&'t str> {
         self.entries.keys().copied().collect()
     }
@@ -87,14 +83,12 @@ impl Walk {
 
     fn execution(&mut self, top: &Block<'_>) -> Execution {
         let default = Execution::default();
-        let Some(block) = self.inner(top, "execution", EXECUTION) else {
-            return default;
-        };
-        let conversation = self.inner(&block, "conversation", CONVERSATION);
+        let block = self.inner(top, "execution", EXECUTION).unwrap_or_default();
+        let conversation = self.inner(&block, "conversation", CONVERSATION).unwrap_or_default();
         Execution {
             max_iterations: self.whole(&block, "max_iterations", 1..=u32::MAX).unwrap_or(default.max_iterations),
             max_conversation_messages: self.count(&block, "max_conversation_messages"),
-            conversation: conversation.map(|block| self.conversation(&block)).unwrap_or_default(),
+            conversation: self.conversation(&conversation),
         }
     }
 
@@ -109,9 +103,7 @@ impl Walk {
 
     fn context(&mut self, top: &Block<'_>) -> Context {
         let default = Context::default();
-        let Some(block) = self.inner(top, "context", CONTEXT) else {
-            return default;
-        };
+        let block = self.inner(top, "context", CONTEXT).unwrap_or_default();
         let percent = self.whole(&block, "auto_condense_context_percent", 1..=100);
         let prompt = self.text(&block, "custom_condensing_prompt");
         Context {

@@ -11,9 +11,7 @@ const EMPTY_PIN: &str = "is empty: it would pin every message";
 
 impl Walk {
     pub(super) fn ladder(&mut self, top: &Block<'_>) -> Ladder {
-        let Some(block) = self.inner(top, "ladder", LADDER) else {
-            return Ladder::default();
-        };
+        let block = self.inner(top, "ladder", LADDER).unwrap_or_default();
         Ladder {
             keep_recent_tokens: self.optional(&block, "keep_recent_tokens", 0..=u64::MAX),
             ledger_tokens: self.optional(&block, "ledger_tokens", 0..=u64::MAX),

@@ -16,9 +16,7 @@ const NOT_A_VALUE: &str = "must be the name of an environment variable, not its 
 impl Walk {
     pub(super) fn tools(&mut self, top: &Block<'_>) -> Tools {
         let mut tools = Tools::default();
-        let Some(block) = self.inner(top, "tools", TOOLS) else {
-            return tools;
-        };
+        let block = self.inner(top, "tools", TOOLS).unwrap_or_default();
         let Some(node) = block.get("mcp_servers") else {
             return tools;
         };
@@ -57,7 +55,7 @@ impl Walk {
         let (command, url) = (block.has("command"), block.has("url"));
         if !command && !url {
             let message = "is missing: the program to start (or `url`, if the server is there already)";
-            self.problem(block.line(), block.path_of("command"), message.to_owned());
+            self.problem(block.line, block.path_of("command"), message.to_owned());
         }
         if command && url {
             self.problem_at(

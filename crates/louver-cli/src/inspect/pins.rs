@@ -2,10 +2,9 @@
 
 use crate::printer::plural;
 use crate::window::Window;
-use louver::budget::Budget;
 use louver::plan::Pins;
 use louver::window::Log;
-use louver::wire::Body;
+use louver::{Body, Budget};
 
 /// A window that any policy can say its pins under, where none is known.
 const ANY_WINDOW: u64 = 1_000_000;

@@ -3,7 +3,7 @@
 use super::figures::{Figures, Piece, Row};
 use crate::printer::{grouped, percent, plural, safe};
 use anstyle::{AnsiColor, Style};
-use louver::wire::Role;
+use louver::Role;
 use std::fmt::Write;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 

@@ -1,7 +1,7 @@
 //! A passage that was found, to be shown.
 
+use louver::Body;
 use louver::search::{Found, passages};
-use louver::wire::Body;
 use std::ops::Range;
 
 /// The text of a hit.

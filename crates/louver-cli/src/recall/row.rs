@@ -1,8 +1,8 @@
 //! A message that was had back, and what it is known by.
 
 use crate::inspect::{Piece, pieces};
-use louver::wire::{Body, Role};
-use serde::{Serialize, Serializer};
+use louver::{Body, Role};
+use serde::Serialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
@@ -10,7 +10,6 @@ use std::collections::HashMap;
 #[derive(Debug, Serialize)]
 pub(crate) struct Row<'b> {
     pub(crate) index: usize,
-    #[serde(serialize_with = "by_name")]
     pub(crate) role: Role,
     pub(crate) parts: Vec<Piece>,
     /// The message as it came, where it was asked for by its address.
@@ -19,10 +18,6 @@ pub(crate) struct Row<'b> {
     /// The passage that was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<&'b str>,
-}
-
-fn by_name<S: Serializer>(role: &Role, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(role.name())
 }
 
 /// A row for each of these messages, in this order. A result is told by the tool that was called before.

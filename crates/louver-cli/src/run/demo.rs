@@ -8,8 +8,8 @@ use super::{Exit, Shell};
 use crate::config::Config;
 use crate::printer::{grouped, percent_of};
 use async_trait::async_trait;
-use louver::wire::Format;
-use louver_agent::provider::{Answer, AnthropicProvider, Connection, OpenAiProvider, Provider, ProviderError, Request};
+use louver::Format;
+use louver_agent::provider::{Answer, Connection, HttpProvider, Provider, ProviderError, Request};
 use louver_agent::{ApiKey, CancellationToken, ExecutorConfig, RunOutcome};
 use louver_sandbox::{JournalEntry, Sandbox, Scenario, demo_files};
 use std::path::Path;
@@ -45,12 +45,12 @@ const PLAYED: [Played; 2] = [
     Played {
         name: "Anthropic Messages",
         model: "claude-sonnet-4-5",
-        reach: |connection, key| Ok(Arc::new(AnthropicProvider::new(connection, key)?)),
+        reach: |connection, key| Ok(Arc::new(HttpProvider::anthropic(connection, key)?)),
     },
     Played {
         name: "OpenAI Chat Completions",
         model: "gpt-5.5",
-        reach: |connection, key| Ok(Arc::new(OpenAiProvider::chat(connection, key)?)),
+        reach: |connection, key| Ok(Arc::new(HttpProvider::openai_chat(connection, key)?)),
     },
 ];
 

@@ -3,13 +3,13 @@
 use super::money::reasons;
 use crate::printer::{grouped, percent, plural};
 use crate::window::{Limit, Window};
+use louver::Body;
 use louver::plan::{Bound, Trigger};
 use louver::policy::{MessagesConfig, PolicyKind, Row, effective_threshold};
 use louver::report::{Action, Report};
 use louver::tokens::Counter;
 use louver::trim::Trimmed;
 use louver::unit::units_of;
-use louver::wire::Body;
 
 /// One paragraph: what it is, which limits hold, why something was cut or not, what was left out.
 pub(super) fn explain(body: &Body, window: &Window, trimmed: &Trimmed) -> String {

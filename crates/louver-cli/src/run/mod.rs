@@ -30,7 +30,7 @@ use crate::printer::{Colors, Printer};
 use crate::settings;
 use crate::window::{Window, WindowChoice};
 use clap::{CommandFactory, Parser};
-use louver::wire::Body;
+use louver::Body;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -53,7 +53,6 @@ pub enum Exit {
 
 impl Exit {
     /// The process's exit code.
-    #[must_use]
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,

@@ -2,7 +2,7 @@
 
 use crate::config::{Provider as Named, ProviderKind, Wire};
 use anyhow::{Context, bail};
-use louver_agent::provider::{AnthropicProvider, Connection, OpenAiProvider, Provider};
+use louver_agent::provider::{Connection, HttpProvider, Provider};
 use louver_agent::{ApiKey, CondenseHandler};
 use louver_sandbox::{Running, Sandbox, Scenario};
 use std::sync::Arc;
@@ -47,14 +47,14 @@ impl Models {
 fn reach(named: &Named, sandbox_url: &str) -> anyhow::Result<Model> {
     let (url, key) = match named.kind {
         ProviderKind::Sandbox => (sandbox_url, ApiKey::sandbox()),
-        ProviderKind::AnthropicApi => (AnthropicProvider::BASE_URL, key(named)?),
-        ProviderKind::OpenaiApi => (OpenAiProvider::BASE_URL, key(named)?),
+        ProviderKind::AnthropicApi => (HttpProvider::ANTHROPIC_URL, key(named)?),
+        ProviderKind::OpenaiApi => (HttpProvider::OPENAI_URL, key(named)?),
     };
     let connection = Connection::to(named.base_url.as_deref().unwrap_or(url));
     let provider: Arc<dyn Provider> = match named.chosen_wire() {
-        Wire::Messages => Arc::new(AnthropicProvider::new(connection, key)?),
-        Wire::Chat => Arc::new(OpenAiProvider::chat(connection, key)?),
-        Wire::Responses => Arc::new(OpenAiProvider::responses(connection, key)?),
+        Wire::Messages => Arc::new(HttpProvider::anthropic(connection, key)?),
+        Wire::Chat => Arc::new(HttpProvider::openai_chat(connection, key)?),
+        Wire::Responses => Arc::new(HttpProvider::openai_responses(connection, key)?),
     };
     let model = named.model.clone().unwrap_or_else(|| usual_model(named).to_owned());
     Ok(Model { provider, model })

@@ -7,10 +7,10 @@ use crate::printer::safe;
 use crate::recall::{Columns, Row, excerpts, hits, messages, rows};
 use crate::settings::Wanted;
 use crate::window::{Window, WindowChoice};
+use louver::Body;
 use louver::address::Address;
 use louver::search::SearchIndex;
 use louver::trim::{TrimError, trimmed_window};
-use louver::wire::Body;
 use serde_json::value::RawValue;
 use std::collections::HashSet;
 

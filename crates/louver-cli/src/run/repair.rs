@@ -4,7 +4,8 @@ use super::{Deliverable, Exit, Shell};
 use crate::args::Repair;
 use crate::printer::{plural, safe};
 use anyhow::Context;
-use louver::legality::{self, RepairError};
+use louver::legality;
+use louver::legality::RepairError;
 use louver::wire::{Body, Fix};
 
 pub(super) fn run(job: &Repair, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {

@@ -178,7 +178,7 @@ impl AppliedView {
         decision.edited = self.edited.iter().map(|(index, edited)| EditedMessage::new(*index, edited.raw())).collect();
         let ours = |ours: &Ours| {
             let mut message = SyntheticMessage::new(ours.before, ours.kind, ours.message.raw());
-            message.sources.clone_from(&ours.sources);
+            message.sources = ours.sources.as_slice().into();
             message
         };
         decision.synthetics = Some(self.ours.iter().map(ours).collect());

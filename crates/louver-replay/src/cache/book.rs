@@ -40,7 +40,6 @@ pub struct Book {
 
 impl Book {
     /// An empty cache. `overhead` is what system and tools cost in every request.
-    #[must_use]
     pub fn new(rules: CacheRules, overhead: Millitokens) -> Self {
         let root = Node { amount: overhead, passed: NEVER, entry: None };
         Self { rules, nodes: vec![root], children: HashMap::new() }

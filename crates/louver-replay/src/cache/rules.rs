@@ -41,7 +41,6 @@ pub struct Settled {
 
 impl Settled {
     /// All input tokens.
-    #[must_use]
     pub fn total(self) -> u64 {
         self.uncached + self.written + self.read
     }
@@ -49,7 +48,6 @@ impl Settled {
 
 impl CacheRules {
     /// How a request is billed whose first `known` tokens the cache has.
-    #[must_use]
     pub fn settle(&self, total: Millitokens, known: Millitokens) -> Settled {
         let total = total.ceil_tokens();
         if total < self.min_tokens {
@@ -64,7 +62,6 @@ impl CacheRules {
 
 impl Tariff {
     /// The rules and list prices of a model.
-    #[must_use]
     pub fn of_model(model: &Model) -> Self {
         let traits = &model.traits;
         let ttl_millis = i64::try_from(traits.cache_ttl_seconds.saturating_mul(1000)).unwrap_or(i64::MAX);
@@ -93,27 +90,23 @@ impl Tariff {
     }
 
     /// The same as policies see it: multiples of the input price, and where it rises.
-    #[must_use]
     pub fn economy(&self) -> Economy {
         Economy::of_prices(&self.prices, self.tiers.iter().map(|tier| tier.above_input_tokens))
     }
 
     /// The prices of a request with so much input: a tier applies to the whole request.
-    #[must_use]
     pub fn prices_at(&self, input_tokens: u64) -> &Prices {
         let tier = self.tiers.iter().rev().find(|tier| input_tokens > tier.above_input_tokens);
         tier.map_or(&self.prices, |tier| &tier.prices)
     }
 
     /// What the input of one request costs.
-    #[must_use]
     pub fn input_cost(&self, settled: Settled) -> Cost {
         let prices = self.prices_at(settled.total());
         prices.input.of(settled.uncached) + prices.cache_write.of(settled.written) + prices.cache_read.of(settled.read)
     }
 
     /// What the answer to a request costs.
-    #[must_use]
     pub fn output_cost(&self, input_tokens: u64, output_tokens: u64) -> Cost {
         self.prices_at(input_tokens).output.of(output_tokens)
     }

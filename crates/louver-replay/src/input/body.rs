@@ -2,7 +2,7 @@
 
 use super::ReadError;
 use crate::conversation::Conversation;
-use louver::wire::Body;
+use louver::Body;
 
 pub(super) fn read(name: &str, text: &str) -> Result<Conversation, ReadError> {
     Ok(Conversation::of_body(name, &Body::parse(text, None)?))

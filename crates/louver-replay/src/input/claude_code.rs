@@ -7,7 +7,7 @@
 
 use super::{ReadError, lines, moment, numbered, push};
 use crate::conversation::Conversation;
-use louver::wire::Format;
+use louver::Format;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};

@@ -5,7 +5,7 @@
 
 use super::{ReadError, lines, moment, numbered, push};
 use crate::conversation::Conversation;
-use louver::wire::{Format, Role};
+use louver::{Format, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

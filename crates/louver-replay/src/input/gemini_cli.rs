@@ -5,7 +5,7 @@
 
 use super::{ReadError, lines, moment, push};
 use crate::conversation::Conversation;
-use louver::wire::Format;
+use louver::Format;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

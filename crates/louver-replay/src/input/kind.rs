@@ -27,7 +27,6 @@ pub enum Kind {
 
 impl Kind {
     /// The kind of a text, by its first lines.
-    #[must_use]
     pub fn of(text: &str) -> Self {
         let lines = text.lines().filter(|line| !line.trim().is_empty()).take(LOOK_AHEAD);
         let values: Vec<Option<Value>> = lines.map(|line| serde_json::from_str(line).ok()).collect();

@@ -22,8 +22,7 @@ pub use kind::Kind;
 pub use source::{Source, find};
 
 use crate::conversation::Conversation;
-use louver::json::JsonError;
-use louver::wire::Message;
+use louver::{JsonError, Message};
 use std::error::Error;
 use std::sync::Arc;
 

@@ -19,7 +19,6 @@ pub enum Source {
 
 impl Source {
     /// The name in reports.
-    #[must_use]
     pub fn name(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
@@ -28,7 +27,6 @@ impl Source {
     }
 
     /// Its size; 0 where that cannot be had.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         match self {
             Self::File(path) => path.metadata().map_or(0, |metadata| metadata.len()),

@@ -21,7 +21,6 @@ impl Distribution {
     /// assert_eq!(values.quantile(0.5), Some(2.0));
     /// assert_eq!(values.quantile(0.75), Some(3.0));
     /// ```
-    #[must_use]
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -37,14 +36,12 @@ impl Distribution {
     }
 
     /// The average.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a number of conversations")]
     pub fn mean(&self) -> Option<f64> {
         (!self.0.is_empty()).then(|| self.0.iter().sum::<f64>() / self.0.len() as f64)
     }
 
     /// The sum.
-    #[must_use]
     pub fn sum(&self) -> f64 {
         self.0.iter().sum()
     }

@@ -44,7 +44,6 @@ pub struct Skipped {
 
 impl Report {
     /// Totals over rows.
-    #[must_use]
     pub fn of(runs: Vec<RunRow>, skipped: Vec<Skipped>) -> Self {
         let totals = totals(&runs);
         let hindsight = Hindsight::of(&runs);

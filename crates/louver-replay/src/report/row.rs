@@ -1,7 +1,7 @@
 //! One conversation under one policy, in numbers.
 
 use crate::retention::Tally;
-use louver::wire::Format;
+use louver::Format;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

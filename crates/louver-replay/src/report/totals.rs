@@ -165,19 +165,16 @@ impl Group {
     }
 
     /// The sum of a field.
-    #[must_use]
     pub fn sum(&self, name: &str) -> f64 {
         self.sums.get(name).copied().unwrap_or(0.0)
     }
 
     /// The median of a field.
-    #[must_use]
     pub fn median_of(&self, name: &str) -> Option<f64> {
         self.median.get(name).copied().flatten()
     }
 
     /// The value of a field that a tenth of the conversations are below.
-    #[must_use]
     pub fn p10_of(&self, name: &str) -> Option<f64> {
         self.p10.get(name).copied().flatten()
     }
@@ -185,7 +182,6 @@ impl Group {
 
 impl Hindsight {
     /// The best plans for the conversations of these rows.
-    #[must_use]
     pub fn of(rows: &[RunRow]) -> Self {
         let mut best: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
         for row in rows {

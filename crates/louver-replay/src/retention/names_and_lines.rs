@@ -65,13 +65,11 @@ impl Numbering {
     }
 
     /// The bytes of a line.
-    #[must_use]
     pub fn line_bytes(&self, line: u32) -> u64 {
         self.line_bytes.get(line as usize).map_or(0, |bytes| u64::from(*bytes))
     }
 
     /// Every identifier by its number.
-    #[must_use]
     pub fn names(&self) -> Vec<&str> {
         let mut names = vec![""; self.identifiers.len()];
         for (name, number) in &self.identifiers {

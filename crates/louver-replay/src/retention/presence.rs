@@ -29,13 +29,11 @@ impl Presence {
     }
 
     /// Whether an identifier stands in the view. O(1).
-    #[must_use]
     pub fn mentions(&self, identifier: u32) -> bool {
         self.identifiers.get(identifier as usize).is_some_and(|count| *count > 0)
     }
 
     /// Whether a line stands in the view. O(1).
-    #[must_use]
     pub fn has_line(&self, line: u32) -> bool {
         self.lines.get(line as usize).is_some_and(|count| *count > 0)
     }

@@ -28,13 +28,11 @@ impl Age {
     const BUCKETS: [(usize, &str); 5] = [(1, "0-1"), (5, "2-5"), (20, "6-20"), (100, "21-100"), (usize::MAX, ">100")];
 
     /// The bucket of an age in turns.
-    #[must_use]
     pub fn of_turns(turns: usize) -> Self {
         Self::ALL[Self::BUCKETS.partition_point(|(most, _)| turns > *most)]
     }
 
     /// The name used in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         Self::BUCKETS[self as usize].1
     }

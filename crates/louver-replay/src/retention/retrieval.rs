@@ -1,9 +1,9 @@
 //! What a search over what was left out brings back.
 
 use super::names_and_lines::Numbering;
+use louver::Message;
 use louver::plain_text::plain_texts;
 use louver::search::{Hit, SearchIndex, passages};
-use louver::wire::Message;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -37,7 +37,6 @@ pub struct Retrieval<'a> {
 
 impl<'a> Retrieval<'a> {
     /// Nothing is read before it is searched.
-    #[must_use]
     pub fn of(messages: &'a [Arc<Message>]) -> Self {
         Self { messages, index: SearchIndex::default(), identifiers: HashMap::new() }
     }

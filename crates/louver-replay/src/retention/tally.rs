@@ -26,7 +26,6 @@ impl Share {
     }
 
     /// Found over wanted, unless nothing was.
-    #[must_use]
     pub fn ratio(self) -> Option<f64> {
         (self.wanted > 0.0).then(|| self.found / self.wanted)
     }

@@ -45,6 +45,7 @@ pub enum Tools {
 /// assert_eq!(Scenario::named("demo").unwrap().name(), "demo");
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct Scenario {
     name: String,
     turns: Vec<Turn>,
@@ -102,7 +103,6 @@ impl Scenario {
     pub const NAMES: [&'static str; 3] = ["demo", "echo", "faults"];
 
     /// A script without turns; it answers like `echo` until turns are added.
-    #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), turns: Vec::new(), summaries: Vec::new(), tools: Tools::Declared }
     }
@@ -118,7 +118,6 @@ impl Scenario {
     }
 
     /// The script of a generated task.
-    #[must_use]
     pub fn task(task: &Task) -> Self {
         Self { turns: task.turns(), ..Self::new("task") }
     }
@@ -185,7 +184,6 @@ impl Scenario {
     }
 
     /// Adds a turn at the end.
-    #[must_use]
     pub fn turn(mut self, turn: Turn) -> Self {
         self.turns.push(turn);
         self
@@ -193,33 +191,28 @@ impl Scenario {
 
     /// Adds an answer to the next request that asks for a summary of the conversation. Once these are used up, such
     /// requests get a plausible summary; they never move the script on.
-    #[must_use]
     pub fn summary(mut self, summary: Turn) -> Self {
         self.summaries.push(summary);
         self
     }
 
     /// Sets whether calls are bent to the tools that the client declares.
-    #[must_use]
     pub fn tools(mut self, tools: Tools) -> Self {
         self.tools = tools;
         self
     }
 
     /// The scenario's name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The turns, in order.
-    #[must_use]
     pub fn turns(&self) -> &[Turn] {
         &self.turns
     }
 
     /// The answers to requests for a summary, in order.
-    #[must_use]
     pub fn summaries(&self) -> &[Turn] {
         &self.summaries
     }

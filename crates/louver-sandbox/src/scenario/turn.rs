@@ -43,13 +43,11 @@ impl From<CallForm> for Call {
 
 impl Call {
     /// A call to a named tool.
-    #[must_use]
     pub fn new(name: impl Into<String>, arguments: Value) -> Self {
         Self { tool: Tool::Name(name.into()), arguments }
     }
 
     /// A call to the n-th declared tool.
-    #[must_use]
     pub fn nth(n: usize) -> Self {
         Self { tool: Tool::Nth(n), arguments: Value::Object(Map::new()) }
     }
@@ -58,6 +56,7 @@ impl Call {
 /// One answer of the scripted model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[must_use]
 pub struct Turn {
     /// What it thinks first. Shown where the API shows thinking and the request asks for it.
     pub thinking: Option<String>,
@@ -71,33 +70,28 @@ pub struct Turn {
 
 impl Turn {
     /// A turn that only says something.
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: Some(text.into()), ..Self::default() }
     }
 
     /// A turn that calls tools.
-    #[must_use]
     pub fn calls(calls: impl IntoIterator<Item = Call>) -> Self {
         Self { calls: calls.into_iter().collect(), ..Self::default() }
     }
 
     /// The same turn, with thinking before it.
-    #[must_use]
     pub fn thinking(mut self, thinking: impl Into<String>) -> Self {
         self.thinking = Some(thinking.into());
         self
     }
 
     /// The same turn, with something said before its calls.
-    #[must_use]
     pub fn saying(mut self, text: impl Into<String>) -> Self {
         self.text = Some(text.into());
         self
     }
 
     /// The same turn, after one more request that fails.
-    #[must_use]
     pub fn after(mut self, fault: Fault) -> Self {
         self.faults.push(fault);
         self

@@ -13,6 +13,17 @@ use super::price::{Listed, Tier};
 use super::traits::Rules;
 
 /// Every model known.
+///
+/// ```
+/// use louver::catalog::Catalog;
+///
+/// # #[cfg(feature = "catalog")] {
+/// let catalog = Catalog::builtin();
+/// assert!(catalog.models().any(|model| model.name == "gpt-5"));
+/// assert_eq!(catalog.find("openai/gpt-5").unwrap().model.name, "gpt-5");
+/// # }
+/// assert!(Catalog::from_json("{}", "{}").is_err()); // one's own tables, in the same form
+/// ```
 #[derive(Debug, Clone)]
 pub struct Catalog {
     models: BTreeMap<String, Model>,
@@ -22,6 +33,13 @@ pub struct Catalog {
 }
 
 /// A model, and how sure it is that it is the one asked for.
+///
+/// ```
+/// # #[cfg(feature = "catalog")] {
+/// let found = louver::catalog::Catalog::builtin().find("gpt-5").unwrap();
+/// assert!(found.warning.is_none() && found.model.context_window > 100_000);
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Found<'a> {
@@ -33,6 +51,13 @@ pub struct Found<'a> {
 }
 
 /// What the catalogue does not know of a model.
+///
+/// ```
+/// use louver::catalog::ModelWarning;
+///
+/// let warning = ModelWarning::Unknown { asked: "my-model".to_owned() };
+/// assert_eq!(warning.to_string(), "model `my-model` is not in the catalogue: four characters count as one token");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelWarning {
@@ -127,7 +152,6 @@ impl Catalog {
     /// assert!(catalog.find("llama-4").is_none());
     /// # }
     /// ```
-    #[must_use]
     pub fn find(&self, name: &str) -> Option<Found<'_>> {
         let asked = name.trim().to_ascii_lowercase();
         let bare = name::without_prefixes(&asked, &self.rules.prefixes);

@@ -4,6 +4,14 @@ use super::price::{Prices, Tier};
 use super::traits::Traits;
 
 /// What is known about a model.
+///
+/// ```
+/// # #[cfg(feature = "catalog")] {
+/// let found = louver::catalog::Catalog::builtin().find("claude-sonnet-5-5").unwrap();
+/// let model = &found.model;
+/// assert!(model.prices_at(1_000).input.of(1_000_000).usd() > 0.0 && model.max_output.is_some());
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Model {
@@ -41,7 +49,6 @@ impl Model {
     /// assert_eq!(model.prices_at(100_001).input.usd_per_million(), 0.5);
     /// # }
     /// ```
-    #[must_use]
     pub fn prices_at(&self, input_tokens: u64) -> &Prices {
         let tier = self.tiers.iter().rev().find(|tier| input_tokens > tier.above_input_tokens);
         tier.map_or(&self.prices, |tier| &tier.prices)

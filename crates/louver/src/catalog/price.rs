@@ -26,26 +26,22 @@ pub struct Price(u64);
 impl Price {
     /// The price of so many dollars per million tokens, to the picodollar per token; `None`
     /// when it is negative, not a number, or above a million dollars.
-    #[must_use]
     pub fn from_usd_per_million(usd: f64) -> Option<Self> {
         let sane = (0.0..=1e6).contains(&usd);
         sane.then(|| Self((usd * 1e6).round() as u64))
     }
 
     /// Picodollars per token.
-    #[must_use]
     pub const fn picodollars_per_token(self) -> u64 {
         self.0
     }
 
     /// Dollars per million tokens, for people.
-    #[must_use]
     pub fn usd_per_million(self) -> f64 {
         self.0 as f64 / 1e6
     }
 
     /// What so many tokens cost.
-    #[must_use]
     pub const fn of(self, tokens: u64) -> Cost {
         Cost(self.0 as u128 * tokens as u128)
     }
@@ -77,6 +73,14 @@ impl Price {
 /// assert_eq!(total, price.of(10));
 /// assert_eq!(total.picodollars(), 1_000_000);
 /// ```
+///
+/// ```
+/// use louver::catalog::{Cost, Price};
+///
+/// let price = Price::from_usd_per_million(3.0).unwrap();
+/// assert_eq!((Cost::ZERO + price.of(1_000)).usd(), 0.003);
+/// assert_eq!(price.usd_per_million(), 3.0);
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cost(u128);
 
@@ -85,13 +89,11 @@ impl Cost {
     pub const ZERO: Self = Self(0);
 
     /// Picodollars.
-    #[must_use]
     pub const fn picodollars(self) -> u128 {
         self.0
     }
 
     /// Dollars, for people.
-    #[must_use]
     pub fn usd(self) -> f64 {
         self.0 as f64 / 1e12
     }

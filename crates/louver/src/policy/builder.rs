@@ -18,6 +18,55 @@ const OVERSIZED_CHARS: u32 = 2_000;
 /// those that the wire format holds and the last one cannot be evicted through it, so no policy can do so by mistake.
 ///
 /// Costs: making one is O(units in the view), which only a cut pays; each eviction is O(its messages).
+///
+/// ```
+/// use louver::plan::{Bound, Overflow, Pins, Plan, Trigger};
+/// use louver::policy::{Policy, PolicyInput};
+/// use louver::window::WindowConfig;
+/// use louver::{Budget, Format, PolicyKind, Window};
+/// use std::sync::Arc;
+///
+/// /// Lets the first message go that may, whatever it costs.
+/// #[derive(Debug)]
+/// struct Impatient;
+///
+/// impl Policy for Impatient {
+///     fn name(&self) -> &str {
+///         "impatient"
+///     }
+///     fn bound(&self) -> Bound {
+///         Bound::Tokens
+///     }
+///     fn pins(&self, input: &PolicyInput<'_>) -> Pins {
+///         Pins::head(input.instructions_end())
+///     }
+///     fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
+///         let mut builder = input.builder(&self.pins(input));
+///         let (before, first) = (builder.total(), builder.amount(0));
+///         assert!(builder.fits() && builder.units().count() == 3);
+///         assert_eq!(builder.evict_where(|unit| unit.range.start == 0), 1);
+///         assert!(builder.total() + first == before && builder.evicted() == [0..1]);
+///         builder.put_ledger("[one message left]".to_owned());
+///         builder.evict_unseen();
+///         builder.edit(1, &[]); // what is inside a message can be changed, too
+///         builder.evict_down_to(builder.tokens());
+///         builder.clip_until_it_fits();
+///         builder.plan_mut().trigger = Some(Trigger::TokenLimit);
+///         // `into_plan` would do, because it fits; `finish` lets more go until it does, or says why it cannot.
+///         if builder.fits() { Ok(builder.into_plan()) } else { builder.finish() }
+///     }
+/// }
+///
+/// let policy = PolicyKind::Custom(Arc::new(Impatient));
+/// let config = WindowConfig::new(Format::OpenAiChat, policy).with_budget(Budget::new(4_000, Some(1_000))?);
+/// let mut window = Window::new(config)?;
+/// for text in ["one", "two", "three"] {
+///     window.push_raw(&format!(r#"{{"role":"user","content":"{text}"}}"#))?;
+/// }
+/// assert_eq!(window.fit()?.evicted, [0..1]);
+/// assert_eq!(window.view().len(), 3); // the ledger stands for what left
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct PlanBuilder<'a> {
     plan: Plan,
@@ -104,25 +153,21 @@ impl<'a> PlanBuilder<'a> {
     }
 
     /// What the plan so far would send, in tokens.
-    #[must_use]
     pub fn tokens(&self) -> u64 {
         self.input.tokens(self.total())
     }
 
     /// The same exactly: everything, and what has to stand between neighbours that did not stand together before.
-    #[must_use]
     pub fn total(&self) -> Millitokens {
         self.total + self.markers()
     }
 
     /// Whether the plan so far keeps the budget; always where there is none.
-    #[must_use]
     pub fn fits(&self) -> bool {
         self.input.budget().is_none_or(|budget| !budget.is_exceeded_by(self.tokens()))
     }
 
     /// What a message costs under the plan so far.
-    #[must_use]
     pub fn amount(&self, index: usize) -> Millitokens {
         self.changed.get(&index).copied().unwrap_or_else(|| self.input.amount(index..index + 1))
     }
@@ -269,7 +314,6 @@ impl<'a> PlanBuilder<'a> {
     }
 
     /// What leaves under the plan so far, in order.
-    #[must_use]
     pub fn evicted(&self) -> Vec<Range<usize>> {
         let mut evicted = self.plan.evict.clone();
         evicted.sort_by_key(|range| range.start);
@@ -330,7 +374,6 @@ impl<'a> PlanBuilder<'a> {
     }
 
     /// The plan as it is.
-    #[must_use]
     pub fn into_plan(mut self) -> Plan {
         self.plan.expected = Some(self.total());
         self.plan.evict.sort_by_key(|range| range.start);

@@ -3,12 +3,11 @@
 use super::Policy;
 use super::both::Both;
 use super::everything::Everything;
-use super::full_cut::FullCut;
 use super::ladder::{Ladder, LadderConfig};
 use super::messages::{Messages, MessagesConfig};
-use super::newest::Newest;
 use super::observations::{Observations, ObservationsConfig};
 use super::tokens::{Tokens, TokensConfig};
+use super::when_full::{FULL_CUT, NEWEST};
 use crate::plan::Bound;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -22,6 +21,20 @@ use std::sync::Arc;
 /// kind.messages_mut().expect("it counts messages").max_messages = 30;
 /// assert!(kind.needs_budget() && kind.tokens().is_some() && kind.ladder().is_none());
 /// assert!("bouth".parse::<PolicyKind>().is_err());
+/// # Ok::<(), louver::policy::SettingsError>(())
+/// ```
+///
+/// # What does it do, and how is it set?
+///
+/// ```
+/// use louver::plan::Bound;
+/// use louver::policy::{LadderConfig, PolicyKind};
+///
+/// let mut kind = PolicyKind::default_for(true); // the window is known
+/// assert_eq!((kind.name(), kind.bound(), kind.always_folds()), ("ladder", Bound::Tokens, true));
+/// kind.ladder_mut().expect("it is the ladder").summarize_on_trim = true;
+/// assert!(kind.condenses() && kind.tokens_mut().is_none() && kind.messages_mut().is_none());
+/// assert_eq!(kind.build()?.name(), "ladder");
 /// # Ok::<(), louver::policy::SettingsError>(())
 /// ```
 #[derive(Clone, Debug, serde::Serialize)]
@@ -56,6 +69,12 @@ fn as_printed<S: serde::Serializer>(policy: &Arc<dyn Policy>, serializer: S) -> 
 }
 
 /// Settings that a policy cannot work with.
+///
+/// ```
+/// use louver::policy::SettingsError;
+///
+/// assert_eq!(SettingsError::Percent(0).to_string(), "auto_condense_context_percent is 0, but must be 1 to 100");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingsError {
@@ -71,6 +90,14 @@ pub enum SettingsError {
 }
 
 /// One policy of the table: how it is called, what it does, how it is by default.
+///
+/// ```
+/// use louver::policy::{Row, TABLE};
+///
+/// assert_eq!(Row::find("ladder")?.kind().name(), "ladder");
+/// assert!(TABLE.iter().all(|row| !row.summary.is_empty()));
+/// # Ok::<(), louver::policy::SettingsError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// The name on the command line and in reports.
@@ -80,63 +107,47 @@ pub struct Row {
     kind: fn() -> PolicyKind,
 }
 
+const fn row(name: &'static str, summary: &'static str, kind: fn() -> PolicyKind) -> Row {
+    Row { name, summary, kind }
+}
+
 /// All policies.
+///
+/// ```
+/// assert!(louver::policy::TABLE.iter().any(|row| row.name == "everything"));
+/// ```
 pub const TABLE: &[Row] = &[
-    Row {
-        name: "messages",
-        summary: "at most so many messages; head and tail stay, the oldest between leave",
-        kind: || PolicyKind::Messages(MessagesConfig::default()),
-    },
-    Row {
-        name: "tokens",
-        summary: "at most so many tokens; when full, half of the messages after the first leave",
-        kind: || PolicyKind::Tokens(TokensConfig::default()),
-    },
-    Row {
-        name: "both",
-        summary: "the message cap first, the token window on the result",
-        kind: || PolicyKind::Both(MessagesConfig::default(), TokensConfig::default()),
-    },
-    Row {
-        name: "everything",
-        summary: "no window: everything is sent, whatever it costs",
-        kind: || PolicyKind::Everything,
-    },
-    Row {
-        name: "newest",
-        summary: "the newest messages that fit, behind the system messages; slides at every request once full",
-        kind: || PolicyKind::Newest,
-    },
-    Row {
-        name: "clear-tools",
-        summary: "beyond 100,000 tokens all but the three newest tool results become a placeholder",
-        kind: || PolicyKind::ClearTools(ObservationsConfig::CLEAR_TOOLS),
-    },
-    Row {
-        name: "mask",
-        summary: "all but the ten newest tool results become a placeholder, at every request",
-        kind: || PolicyKind::Mask(ObservationsConfig::MASK),
-    },
-    Row {
-        name: "full-cut",
-        summary: "cut only when full, down to half; the first message and the newest stay",
-        kind: || PolicyKind::FullCut,
-    },
-    Row {
-        name: "ladder",
-        summary: "the cheapest legal window that keeps what matters; cuts when it pays, folds what leaves into a ledger",
-        kind: || PolicyKind::Ladder(LadderConfig::default()),
-    },
-    Row {
-        name: "ladder-lean",
-        summary: "the ladder with a short tail: saves most",
-        kind: || PolicyKind::Ladder(LadderConfig::lean()),
-    },
-    Row {
-        name: "ladder-careful",
-        summary: "the ladder with a long tail and a large ledger: loses least",
-        kind: || PolicyKind::Ladder(LadderConfig::careful()),
-    },
+    row("messages", "at most so many messages; head and tail stay, the oldest between leave", || {
+        PolicyKind::Messages(MessagesConfig::default())
+    }),
+    row("tokens", "at most so many tokens; when full, half of the messages after the first leave", || {
+        PolicyKind::Tokens(TokensConfig::default())
+    }),
+    row("both", "the message cap first, the token window on the result", || {
+        PolicyKind::Both(MessagesConfig::default(), TokensConfig::default())
+    }),
+    row("everything", "no window: everything is sent, whatever it costs", || PolicyKind::Everything),
+    row(
+        "newest",
+        "the newest messages that fit, behind the system messages; slides at every request once full",
+        || PolicyKind::Newest,
+    ),
+    row("clear-tools", "beyond 100,000 tokens all but the three newest tool results become a placeholder", || {
+        PolicyKind::ClearTools(ObservationsConfig::CLEAR_TOOLS)
+    }),
+    row("mask", "all but the ten newest tool results become a placeholder, at every request", || {
+        PolicyKind::Mask(ObservationsConfig::MASK)
+    }),
+    row("full-cut", "cut only when full, down to half; the first message and the newest stay", || PolicyKind::FullCut),
+    row(
+        "ladder",
+        "the cheapest legal window that keeps what matters; cuts when it pays, folds what leaves into a ledger",
+        || PolicyKind::Ladder(LadderConfig::default()),
+    ),
+    row("ladder-lean", "the ladder with a short tail: saves most", || PolicyKind::Ladder(LadderConfig::lean())),
+    row("ladder-careful", "the ladder with a long tail and a large ledger: loses least", || {
+        PolicyKind::Ladder(LadderConfig::careful())
+    }),
 ];
 
 fn names() -> String {
@@ -154,7 +165,6 @@ impl Row {
     }
 
     /// The policy with its default settings.
-    #[must_use]
     pub fn kind(&self) -> PolicyKind {
         (self.kind)()
     }
@@ -170,7 +180,6 @@ impl FromStr for PolicyKind {
 
 impl PolicyKind {
     /// What decides where nobody says otherwise: the ladder where a context window is known, else the message window.
-    #[must_use]
     pub fn default_for(is_window_known: bool) -> Self {
         match is_window_known {
             true => Self::Ladder(LadderConfig::default()),
@@ -179,7 +188,6 @@ impl PolicyKind {
     }
 
     /// The name on the command line and in reports.
-    #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Self::Messages(_) => "messages",
@@ -196,25 +204,21 @@ impl PolicyKind {
     }
 
     /// What it promises of the view; nothing with settings that it cannot work with.
-    #[must_use]
     pub fn bound(&self) -> Bound {
         self.build().map_or(Bound::None, |policy| policy.bound())
     }
 
     /// Whether it cannot do without a context window.
-    #[must_use]
     pub fn needs_budget(&self) -> bool {
         self.bound() == Bound::Tokens
     }
 
     /// Whether a list is folded request by request even when it is trimmed at once.
-    #[must_use]
     pub fn always_folds(&self) -> bool {
         matches!(self, Self::Ladder(_))
     }
 
     /// The settings of the message window, if it counts messages.
-    #[must_use]
     pub fn messages(&self) -> Option<&MessagesConfig> {
         match self {
             Self::Messages(config) | Self::Both(config, _) => Some(config),
@@ -231,7 +235,6 @@ impl PolicyKind {
     }
 
     /// The settings of the token window, if it is one.
-    #[must_use]
     pub fn tokens(&self) -> Option<&TokensConfig> {
         match self {
             Self::Tokens(config) | Self::Both(_, config) => Some(config),
@@ -248,7 +251,6 @@ impl PolicyKind {
     }
 
     /// The settings of the ladder, if it is one.
-    #[must_use]
     pub fn ladder(&self) -> Option<&LadderConfig> {
         match self {
             Self::Ladder(config) => Some(config),
@@ -265,7 +267,6 @@ impl PolicyKind {
     }
 
     /// Whether what leaves is to be summarised by a model.
-    #[must_use]
     pub fn condenses(&self) -> bool {
         self.messages().is_some_and(|config| config.summarize_on_trim)
             || self.tokens().is_some_and(|config| config.auto_condense_context)
@@ -291,10 +292,10 @@ impl PolicyKind {
                 Arc::new(Both { messages: Messages(*messages), tokens: Tokens(tokens.clone()) })
             }
             Self::Everything => Arc::new(Everything),
-            Self::Newest => Arc::new(Newest),
+            Self::Newest => Arc::new(NEWEST),
             Self::ClearTools(config) => Arc::new(observations("clear-tools", config)),
             Self::Mask(config) => Arc::new(observations("mask", config)),
-            Self::FullCut => Arc::new(FullCut),
+            Self::FullCut => Arc::new(FULL_CUT),
             Self::Ladder(config) => Arc::new(Ladder::new(config.clone())),
             Self::Custom(policy) => Arc::clone(policy),
         })

@@ -4,6 +4,13 @@ use super::{Policy, PolicyInput};
 use crate::plan::{Bound, Overflow, Pins, Plan, Trigger, Warning};
 
 /// The settings of the message window.
+///
+/// ```
+/// use louver::policy::MessagesConfig;
+///
+/// let config = MessagesConfig { max_messages: 30, ..MessagesConfig::default() };
+/// assert_eq!((config.preserve_first_n, config.preserve_last_n), (1, 20));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct MessagesConfig {
     /// The cap; 0 switches trimming off.

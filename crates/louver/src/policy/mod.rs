@@ -6,14 +6,13 @@
 mod both;
 mod builder;
 mod everything;
-mod full_cut;
 mod input;
 mod kind;
 mod ladder;
 mod messages;
-mod newest;
 mod observations;
 mod tokens;
+mod when_full;
 
 pub use builder::PlanBuilder;
 pub use input::{Occasion, PolicyInput};
@@ -27,6 +26,10 @@ pub use tokens::{
 };
 
 pub(crate) use input::BoundThinking;
+
+pub use crate::economy::Economy;
+pub use crate::edit::{Change, Edit};
+pub use crate::unit::Unit;
 
 use crate::plan::{Bound, Memory, Overflow, Pins, Plan, Trigger};
 use std::fmt::Debug;

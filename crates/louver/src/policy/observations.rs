@@ -13,6 +13,12 @@ const PLACEHOLDER: &str = "[Old tool result cleared]";
 const WORTH_REPLACING: usize = 5;
 
 /// When old tool results are replaced, and how many stay.
+///
+/// ```
+/// use louver::policy::ObservationsConfig;
+///
+/// assert_eq!((ObservationsConfig::CLEAR_TOOLS.keep, ObservationsConfig::MASK.trigger_tokens), (3, 0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ObservationsConfig {
     /// Tokens of the whole history, nothing replaced, beyond which it starts.

@@ -17,6 +17,13 @@ const KEPT_BEHIND_SUMMARY: usize = 3;
 const WRITES_KEPT: usize = 3;
 
 /// The settings of the token window.
+///
+/// ```
+/// use louver::policy::TokensConfig;
+///
+/// let config = TokensConfig { auto_condense_context: true, ..TokensConfig::default() };
+/// assert_eq!(config.auto_condense_context_percent, 75);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct TokensConfig {
     /// Whether a summary is tried before anything is dropped.
@@ -76,6 +83,16 @@ pub enum Decision {
 }
 
 /// The decision alone, from numbers alone.
+///
+/// ```
+/// use louver::Budget;
+/// use louver::policy::{Decision, TokensConfig, decide};
+///
+/// let budget = Budget::new(10_000, Some(1_000))?;
+/// assert_eq!(decide(&TokensConfig::default(), budget, 8_000), Decision::Keep);
+/// assert_eq!(decide(&TokensConfig::default(), budget, 8_001), Decision::Truncate);
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[must_use]
 pub fn decide(config: &TokensConfig, budget: Budget, context_tokens: u64) -> Decision {
     let (threshold, _) = effective_threshold(config);

@@ -16,8 +16,30 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How a window is made.
+///
+/// ```
+/// use louver::catalog::ThinkingBinding;
+/// use louver::policy::Economy;
+/// use louver::tokens::{Chars4, CounterChoice};
+/// use louver::window::WindowConfig;
+/// use louver::{Body, Budget, Format, PolicyKind, Window};
+/// use std::sync::Arc;
+///
+/// let body = Body::parse(r#"{"system":"Be brief.","messages":[]}"#, Some(Format::Anthropic))?;
+/// let config = WindowConfig::new(Format::Anthropic, "tokens".parse::<PolicyKind>()?)
+///     .with_model(None, CounterChoice::Chars4)
+///     .with_counter(Arc::new(Chars4))
+///     .with_budget(Budget::new(16_000, Some(1_000))?)
+///     .with_economy(Economy::default())
+///     .with_thinking(ThinkingBinding::OpenTurn)
+///     .with_frame(&body);
+/// assert_eq!(config.overhead.ceil_tokens(), 3); // the system prompt
+/// assert!(Window::new(config)?.is_empty());
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Debug, serde::Serialize)]
 #[non_exhaustive]
+#[must_use = "a configuration does nothing by itself"]
 pub struct WindowConfig {
     /// The wire format of its messages.
     pub format: Format,
@@ -61,7 +83,6 @@ impl WindowConfig {
     /// assert_eq!(window.evicted().count(), 2);
     /// # Ok::<(), louver::Error>(())
     /// ```
-    #[must_use]
     pub fn new(format: Format, policy: PolicyKind) -> Self {
         Self {
             format,
@@ -76,7 +97,6 @@ impl WindowConfig {
     }
 
     /// The same with everything that follows from a model: counter, prices, and what it does with thinking.
-    #[must_use]
     pub fn with_model(mut self, model: Option<&Model>, counter: CounterChoice) -> Self {
         self.counter = counter.resolve(model);
         if let Some(model) = model {
@@ -87,28 +107,24 @@ impl WindowConfig {
     }
 
     /// The same with a context window, or without one.
-    #[must_use]
     pub fn with_budget(mut self, budget: impl Into<Option<Budget>>) -> Self {
         self.budget = budget.into();
         self
     }
 
     /// The same with other prices.
-    #[must_use]
     pub fn with_economy(mut self, economy: Economy) -> Self {
         self.economy = economy;
         self
     }
 
     /// The same with another counter.
-    #[must_use]
     pub fn with_counter(mut self, counter: Arc<dyn Counter>) -> Self {
         self.counter = counter;
         self
     }
 
     /// The same for a model that does this with thinking.
-    #[must_use]
     pub fn with_thinking(mut self, thinking: ThinkingBinding) -> Self {
         self.thinking = thinking;
         self
@@ -116,7 +132,6 @@ impl WindowConfig {
 
     /// The same with what stands around the messages of a request: system and tools, and whether it asks for manual
     /// thinking, which binds an unfinished turn whatever is known of the model.
-    #[must_use]
     pub fn with_frame(mut self, body: &Body) -> Self {
         self.overhead = count_overhead(&*self.counter, body);
         let is_manual = body.format() == Format::Anthropic && body.thinking() == Thinking::Enabled;
@@ -138,6 +153,28 @@ impl WindowConfig {
 /// window.push_json(&serde_json::json!({ "role": "user", "content": "Hello" }))?;
 /// let request = window.request()?;
 /// assert!(request.json().ends_with(r#""messages":[{"content":"Hello","role":"user"}]}"#));
+/// # Ok::<(), louver::Error>(())
+/// ```
+///
+/// # A model that the catalogue does not know
+///
+/// ```
+/// use louver::tokens::CounterChoice;
+/// use louver::window::{Assembled, Builder};
+/// use louver::{Format, PolicyKind};
+///
+/// let builder = Builder::new(Format::OpenAiChat)
+///     .model("a-model-of-my-own")
+///     .context_window(32_000)
+///     .reply(2_000)
+///     .counter(CounterChoice::Chars4)
+///     .policy("full-cut".parse::<PolicyKind>()?)
+///     .condensing_prompt("Sum this up.");
+/// let Assembled { config, model, budget, .. } = builder.assemble(); // `build` makes a window of it
+/// assert!(model.is_none() && config.policy.name() == "full-cut");
+/// assert_eq!(budget.unwrap()?.allowed_tokens(), 26_800); // less 10 % and the reply
+/// let resumed = Builder::new(Format::OpenAiChat).context_window(32_000).open([])?; // with records, as they were written
+/// assert!(resumed.is_empty());
 /// # Ok::<(), louver::Error>(())
 /// ```
 #[derive(Debug)]

@@ -14,6 +14,22 @@ use std::sync::Arc;
 
 /// What became of the view at one point of the log: results, not wishes. Applying one derives nothing again: no policy,
 /// template or rule is asked, so it gives the same bytes under any later version and configuration.
+///
+/// ```
+/// use louver::policy::MessagesConfig;
+/// use louver::window::{Event, WindowConfig};
+/// use louver::{Format, PolicyKind, Window};
+///
+/// let cap = MessagesConfig { max_messages: 2, preserve_last_n: 1, ..MessagesConfig::default() };
+/// let mut window = Window::new(WindowConfig::new(Format::OpenAiChat, PolicyKind::Messages(cap)))?;
+/// for text in ["one", "two", "three"] {
+///     window.push_raw(&format!(r#"{{"role":"user","content":"{text}"}}"#))?;
+/// }
+/// window.fit()?;
+/// let Some((3, Event::Fitted(Some(decision)))) = window.events().last() else { panic!("nothing was decided") };
+/// assert!(!decision.is_nothing() && decision.evicted == [1..2]);
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -49,7 +65,6 @@ pub struct EditedMessage {
 
 impl EditedMessage {
     /// A message in the form that it is sent in.
-    #[must_use]
     pub fn new(index: usize, raw: &str) -> Self {
         Self { index, raw: raw.to_owned() }
     }
@@ -72,7 +87,6 @@ pub struct SyntheticMessage {
 
 impl SyntheticMessage {
     /// A message of our own, none of which was taken from the log.
-    #[must_use]
     pub fn new(before: usize, kind: SyntheticKind, raw: &str) -> Self {
         Self { before, kind, raw: raw.to_owned(), sources: Sources::default() }
     }
@@ -96,7 +110,6 @@ pub struct JobRecord {
 
 impl Decision {
     /// Whether the view stays as it is, nothing is asked for and nothing was tried.
-    #[must_use]
     pub fn is_nothing(&self) -> bool {
         self.trigger.is_none()
             && self.evicted.is_empty()
@@ -347,36 +360,36 @@ impl<'w> Gone<'w> {
         self.ranges.get(following).is_some_and(|range| range.contains(&index))
     }
 
+    /// The first unit that stays and does not end before `index`.
+    fn unit_at(&self, index: usize) -> Option<&Unit> {
+        let position = self.window.units.partition_point(|unit| unit.range.end <= index);
+        self.window.units.range(position..).find(|unit| !self.holds(unit.range.start))
+    }
+
+    /// The last unit that stays and starts before `index`.
+    fn unit_before(&self, index: usize) -> Option<&Unit> {
+        let position = self.window.units.partition_point(|unit| unit.range.start < index);
+        self.window.units.range(..position).rev().find(|unit| !self.holds(unit.range.start))
+    }
+
     /// The first message from `index` on that stays, or the log's length.
     fn next_at(&self, index: usize) -> usize {
-        let units = &self.window.units;
-        let position = units.partition_point(|unit| unit.range.end <= index);
-        let stays = units.range(position..).find(|unit| !self.holds(unit.range.start));
-        stays.map_or(self.window.entries.len(), |unit| unit.range.start.max(index))
+        self.next_behind(index).max(index)
     }
 
     /// The first message behind the head that stays.
     fn next_behind(&self, head_end: usize) -> usize {
-        let units = &self.window.units;
-        let position = units.partition_point(|unit| unit.range.end <= head_end);
-        let stays = units.range(position..).find(|unit| !self.holds(unit.range.start));
-        stays.map_or(self.window.entries.len(), |unit| unit.range.start)
+        self.unit_at(head_end).map_or(self.window.entries.len(), |unit| unit.range.start)
     }
 
     /// The head ends where its last unit does.
     fn end_of_head(&self, head_end: usize) -> usize {
-        let units = &self.window.units;
-        let position = units.partition_point(|unit| unit.range.start < head_end);
-        let stays = units.range(..position).rev().find(|unit| !self.holds(unit.range.start));
-        stays.map_or(0, |unit| unit.range.end).max(head_end)
+        self.unit_before(head_end).map_or(0, |unit| unit.range.end).max(head_end)
     }
 
     /// The last message before `next` that stays.
     fn last_before(&self, next: usize) -> Option<usize> {
-        let units = &self.window.units;
-        let position = units.partition_point(|unit| unit.range.start < next);
-        let stays = units.range(..position).rev().find(|unit| !self.holds(unit.range.start));
-        stays.map(|unit| unit.range.end - 1)
+        self.unit_before(next).map(|unit| unit.range.end - 1)
     }
 }
 

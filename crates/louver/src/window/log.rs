@@ -14,6 +14,16 @@ use std::sync::Arc;
 const VERSION: u32 = 1;
 
 /// Something besides a message that decisions follow from, with the decision that was made.
+///
+/// ```
+/// use louver::window::Event;
+/// use louver::{Format, Window};
+///
+/// let mut window = Window::for_model(Format::OpenAiChat, "gpt-5").build()?;
+/// window.cache_expired();
+/// assert!(matches!(window.events(), [(0, Event::Configured(_)), (0, Event::CacheExpired)]));
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -77,6 +87,21 @@ impl Event {
 }
 
 /// Messages and events in order: the same log and config give the same view on any machine.
+///
+/// ```
+/// use louver::window::{Log, WindowConfig};
+/// use louver::{Format, Message, PolicyKind, Record, Window};
+/// use std::sync::Arc;
+///
+/// let said = |raw: &str| Message::parse(Format::OpenAiChat, raw).map(Arc::new);
+/// let messages = vec![said(r#"{"role":"user","content":"Hi"}"#)?, said(r#"{"role":"assistant","content":"Hello"}"#)?];
+/// assert_eq!(Log::of_transcript(messages.clone()).events.len(), 2); // a request before the answer, and one behind it
+/// assert_eq!(Log::decided_once(messages.clone()).events.len(), 1);
+/// let log = Log::of_records(Format::OpenAiChat, [Record::Message(messages[0].raw().to_owned())])?;
+/// let config = WindowConfig::new(Format::OpenAiChat, PolicyKind::Everything);
+/// assert_eq!(Window::restore(config, log)?.len(), 1);
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     /// The messages.
@@ -102,6 +127,17 @@ pub struct Log {
 /// assert_eq!(opened.view().len(), 1);
 /// # Ok::<(), louver::Error>(())
 /// ```
+///
+/// ```
+/// use louver::{Format, Record, Window};
+///
+/// let mut window = Window::for_model(Format::OpenAiChat, "gpt-5").build()?;
+/// let written = window.records_since(0).count();
+/// window.push_raw(r#"{"role":"user","content":"Hello"}"#)?;
+/// let new: Vec<Record> = window.records_since(written).collect(); // only what came since
+/// assert_eq!(new, [Record::Message(r#"{"role":"user","content":"Hello"}"#.to_owned())]);
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -123,7 +159,6 @@ pub enum Record {
 impl Log {
     /// A transcript without events: requests are taken to stand before each run of the model's messages, and at the
     /// end.
-    #[must_use]
     pub fn of_transcript(messages: Vec<Arc<Message>>) -> Self {
         let is_model = |index: usize| messages.get(index).is_some_and(|message| message.shape().is_from_model());
         let starts = (1..messages.len()).filter(|index| is_model(*index) && !is_model(index - 1));
@@ -132,7 +167,6 @@ impl Log {
     }
 
     /// A list about which one decision is made, at its end.
-    #[must_use]
     pub fn decided_once(messages: Vec<Arc<Message>>) -> Self {
         let events = vec![(messages.len(), Event::Fitted(None))];
         Self { messages, events }
@@ -164,14 +198,12 @@ impl Log {
 
 impl Window {
     /// What this window can be rebuilt from.
-    #[must_use]
     pub fn log(&self) -> Log {
         let messages = self.entries.iter().map(|entry| Arc::clone(&entry.message)).collect();
         Log { messages, events: self.events.clone() }
     }
 
     /// Everything besides messages that happened so far, each with the number of messages that stood before it.
-    #[must_use]
     pub fn events(&self) -> &[(usize, Event)] {
         &self.events
     }
@@ -219,17 +251,11 @@ impl Window {
         let mut messages = log.messages.into_iter();
         for (number, (at, event)) in log.events.into_iter().enumerate() {
             window.is_reliving = number < decided;
-            while window.len() < at
-                && let Some(message) = messages.next()
-            {
-                window.push(message);
-            }
+            window.push_up_to(at, &mut messages);
             window.relive_event(event)?;
         }
         window.is_reliving = false;
-        messages.for_each(|message| {
-            window.push(message);
-        });
+        window.push_up_to(usize::MAX, &mut messages);
         window.note_config();
         Ok(window)
     }
@@ -272,19 +298,22 @@ impl Window {
         let mut last = Ok(Fit::default());
         let mut messages = log.messages.into_iter();
         for (at, event) in log.events {
-            while window.len() < at
-                && let Some(message) = messages.next()
-            {
-                window.push(message);
-            }
+            window.push_up_to(at, &mut messages);
             if let Some(fit) = window.live_through(event) {
                 last = fit;
             }
         }
-        messages.for_each(|message| {
-            window.push(message);
-        });
+        window.push_up_to(usize::MAX, &mut messages);
         Ok((window, last))
+    }
+
+    /// Pushes until the log has so many messages, or there are no more.
+    fn push_up_to(&mut self, len: usize, messages: &mut impl Iterator<Item = Arc<Message>>) {
+        while self.len() < len
+            && let Some(message) = messages.next()
+        {
+            self.push(message);
+        }
     }
 
     fn live_through(&mut self, event: Event) -> Option<Result<Fit, Overflow>> {

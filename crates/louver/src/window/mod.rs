@@ -39,6 +39,78 @@ use std::sync::Arc;
 ///
 /// Costs: [`push`](Self::push) is O(the message), [`fit`](Self::fit) O(1) with nothing to do and amortised O(1) per
 /// message that leaves, [`view`](Self::view) borrows. A clone shares the messages. See [`Builder`] for an example.
+///
+/// # What goes out, and what left?
+///
+/// ```
+/// use louver::plan::Bound;
+/// use louver::policy::MessagesConfig;
+/// use louver::{Format, PolicyKind, Window};
+/// use serde_json::json;
+///
+/// let cap = MessagesConfig { max_messages: 4, preserve_last_n: 2, ..MessagesConfig::default() };
+/// let mut window = Window::for_model(Format::OpenAiChat, "gpt-5").policy(PolicyKind::Messages(cap)).build()?;
+/// assert!(window.is_empty() && !window.is_off() && window.format() == Format::OpenAiChat);
+/// assert_eq!((window.policy_name(), window.bound(), window.max_messages()), ("messages", Bound::Messages, Some(4)));
+///
+/// for turn in 0..4 {
+///     window.push_json(&json!({ "role": "user", "content": format!("Question {turn}?") }))?;
+///     window.push_raw(r#"{"role":"assistant","content":"An answer."}"#)?;
+/// }
+/// assert!(window.is_over());
+/// assert_eq!(window.plan()?.evict, [1..2, 2..3, 3..4, 4..5]); // it looks, and changes nothing
+/// let fit = window.fit()?;
+/// assert!(fit.is_cut() && !window.is_over());
+///
+/// // The view is shorter, the log is not, and what left can be had back.
+/// assert_eq!((window.view().len(), window.len(), window.units().count()), (4, 8, 4));
+/// assert_eq!(window.evicted().map(|(index, _)| index).collect::<Vec<_>>(), [1, 2, 3, 4]);
+/// assert!(window.original(2).is_some_and(|message| message.raw().contains("Question 1?")));
+/// assert_eq!((window.head_end(), window.pins().head_end, window.is_held(7)), (1, 1, false));
+/// assert!(window.tokens() < window.log_tokens() && window.tokens_of(0) > Some(0));
+/// assert_eq!(window.metrics().evicted_messages, 4);
+/// # Ok::<(), louver::Error>(())
+/// ```
+///
+/// # What does it want to be told?
+///
+/// ```
+/// use louver::tokens::Verdict;
+/// use louver::{Budget, Format, Usage, Window};
+/// use serde_json::json;
+///
+/// let mut window = Window::for_model(Format::OpenAiChat, "gpt-5").context_window(16_000).reply(1_000).build()?;
+/// window.extend_json([json!({ "role": "system", "content": "Be brief." }), json!({ "role": "user", "content": "Hello" })])?;
+/// window.fit()?;
+/// assert_eq!(window.report_usage(Usage::of_input(12)), Verdict::TooSmall);
+/// window.cache_expired(); // a policy may cut now for nothing
+/// window.limit_to(Budget::new(8_000, Some(1_000))?); // the provider takes less than the catalogue said
+/// assert_eq!(window.budget().map(Budget::context_window), Some(8_000));
+/// assert!(window.open_job().is_none() && !window.awaits_room() && window.summary().is_none());
+/// assert!(window.answer(7, Err("too late".to_owned())).outcome.is_some()); // nobody asked
+/// # Ok::<(), louver::Error>(())
+/// ```
+///
+/// # How does it survive a restart?
+///
+/// ```
+/// use louver::{Format, Record, Window};
+/// use serde_json::json;
+///
+/// let mut window = Window::for_model(Format::OpenAiChat, "gpt-5").build()?;
+/// window.push_json(&json!({ "role": "user", "content": "Hello" }))?;
+/// window.request()?;
+/// let lines: Vec<String> = window.records_since(0).map(|record| serde_json::to_string(&record).unwrap()).collect();
+///
+/// let records = lines.iter().map(|line| serde_json::from_str::<Record>(line).unwrap());
+/// let config = window.config().clone();
+/// let opened = Window::open(config.clone(), records)?;
+/// assert_eq!(opened.events(), window.events()); // the policy was not asked again
+/// assert_eq!(Window::restore(config.clone(), window.log())?.len(), 1);
+/// let (decided_anew, fit) = Window::rebuild(config, window.log())?;
+/// assert!(fit.is_ok() && decided_anew.view().len() == 1);
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Window {
     config: WindowConfig,
@@ -98,6 +170,16 @@ struct Totals {
 }
 
 /// What a fit, or the arrival of a summary, did.
+///
+/// ```
+/// use louver::{Fit, Format, Window};
+///
+/// let mut window = Window::for_model(Format::OpenAiChat, "gpt-5").build()?;
+/// window.push_raw(r#"{"role":"user","content":"Hello"}"#)?;
+/// let fit: Fit = window.fit()?;
+/// assert!(!fit.is_cut() && fit.trigger.is_none() && fit.tokens_before == fit.tokens_after);
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Fit {
@@ -127,7 +209,6 @@ pub struct Fit {
 
 impl Fit {
     /// Whether the view changed.
-    #[must_use]
     pub fn is_cut(&self) -> bool {
         !self.evicted.is_empty() || !self.edited.is_empty() || self.is_account_new
     }
@@ -138,6 +219,16 @@ impl Fit {
 pub struct Cursor(usize);
 
 /// The seeds' four figures.
+///
+/// ```
+/// use louver::{Format, Window};
+///
+/// let mut window = Window::for_model(Format::OpenAiChat, "gpt-5").build()?;
+/// window.push_raw(r#"{"role":"user","content":"Twelve chars"}"#)?;
+/// let metrics = window.metrics();
+/// assert_eq!((metrics.total_messages, metrics.preserved_messages, metrics.estimated_tokens), (1, 1, 3));
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Metrics {
     /// Messages in the log.
@@ -450,7 +541,6 @@ impl Window {
     }
 
     /// What is sent. O(1); walking it is O(its length).
-    #[must_use]
     pub fn view(&self) -> View<'_> {
         View::new(&self.entries, &self.units, &self.synthetics, self.kept.messages)
     }
@@ -471,7 +561,6 @@ impl Window {
     /// assert_eq!(window.breakpoints(), Breakpoints { head: 1, end: 3 });
     /// # Ok::<(), louver::Error>(())
     /// ```
-    #[must_use]
     pub fn breakpoints(&self) -> Breakpoints {
         let head = self.units.iter().take_while(|unit| unit.range.end <= self.head_end).map(Unit::len).sum();
         Breakpoints { head, end: self.kept.messages + self.synthetics.len() }
@@ -532,7 +621,6 @@ impl Window {
     }
 
     /// A message of the log as it came in, whatever became of it.
-    #[must_use]
     pub fn original(&self, index: usize) -> Option<&Message> {
         self.entries.get(index).map(|entry| &*entry.message)
     }
@@ -564,37 +652,31 @@ impl Window {
     }
 
     /// How many messages the log has.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// Whether nothing was pushed yet.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// What is sent now, in tokens, system and tools included. O(1).
-    #[must_use]
     pub fn tokens(&self) -> u64 {
         self.calibration.apply(self.total()).ceil_tokens()
     }
 
     /// What one message of the log costs in the form it is sent in, in tokens.
-    #[must_use]
     pub fn tokens_of(&self, index: usize) -> Option<u64> {
         self.entries.get(index).map(|entry| self.calibration.apply(entry.amount).ceil_tokens())
     }
 
     /// By how much counts are corrected, as the provider's reports of usage have it.
-    #[must_use]
     pub fn calibration(&self) -> Factor {
         self.calibration.factor()
     }
 
     /// The seeds' four figures. O(1).
-    #[must_use]
     pub fn metrics(&self) -> Metrics {
         let synthetic: u64 = self.synthetics.iter().map(|synthetic| synthetic.message.shape().estimate_chars).sum();
         Metrics {
@@ -606,7 +688,6 @@ impl Window {
     }
 
     /// The summary that stands in the view, if there is one.
-    #[must_use]
     pub fn summary(&self) -> Option<&str> {
         self.summary_in_view().map(|summary| &*summary.text)
     }
@@ -617,20 +698,17 @@ impl Window {
     }
 
     /// What sending everything would come to now, in tokens, system and tools included. O(1).
-    #[must_use]
     pub fn log_tokens(&self) -> u64 {
         let logged = Millitokens::new(self.sums.last().copied().unwrap_or_default());
         self.calibration.apply(logged + self.overhead + self.beyond_count).ceil_tokens()
     }
 
     /// What the policy has spent and weighed, if it decides by price.
-    #[must_use]
     pub fn account(&self) -> Option<Account> {
         self.policy.account(&self.input(Occasion::Request))
     }
 
     /// The messages that the policy never lets go, by its settings; what the wire format holds comes on top.
-    #[must_use]
     pub fn pins(&self) -> Pins {
         let input = self.input(Occasion::Request);
         let pins = self.policy.pins(&input);
@@ -639,14 +717,12 @@ impl Window {
 
     /// Whether a message may not leave under any policy: an instruction, a provider's compaction, the opening of an
     /// unfinished turn whose thinking the model wants back.
-    #[must_use]
     pub fn is_held(&self, index: usize) -> bool {
         let position = self.units.partition_point(|unit| unit.range.end <= index);
         self.units.get(position).is_some_and(|unit| self.landmarks.holds(unit, self.config.thinking))
     }
 
     /// Where the pinned head ends, as an index into the log: accounts of what left stand behind it.
-    #[must_use]
     pub fn head_end(&self) -> usize {
         self.head_end
     }
@@ -658,20 +734,17 @@ impl Window {
 
     /// The job that waits for its [`answer`](Self::answer), if one does. A window that was rebuilt knows it, too, so
     /// that whoever goes on can run it again.
-    #[must_use]
     pub fn open_job(&self) -> Option<&CondenseJob> {
         self.condenser.open()
     }
 
     /// Whether the open job covers something that is still in the view, so that its answer makes the view smaller.
-    #[must_use]
     pub fn awaits_room(&self) -> bool {
         let is_in_view = |range: &Range<usize>| !self.entries[range.start].is_evicted;
         self.open_job().is_some_and(|job| job.covers.iter().any(is_in_view))
     }
 
     /// Whether the view has grown beyond the policy's bound, so that it may not be sent as it is.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         let is_over_cap = self.policy.max_messages().is_some_and(|cap| self.kept.messages > cap);
         let binds = self.is_rescued || self.policy.bound() == Bound::Tokens;
@@ -680,49 +753,41 @@ impl Window {
     }
 
     /// What the policy promises.
-    #[must_use]
     pub fn bound(&self) -> Bound {
         if self.is_rescued { Bound::Tokens } else { self.policy.bound() }
     }
 
     /// Whether the policy is switched off, so that nothing may leave.
-    #[must_use]
     pub fn is_off(&self) -> bool {
         self.policy.is_off()
     }
 
     /// The policy's cap on messages, if it has one.
-    #[must_use]
     pub fn max_messages(&self) -> Option<usize> {
         self.policy.max_messages()
     }
 
     /// The policy's name.
-    #[must_use]
     pub fn policy_name(&self) -> &str {
         self.policy.name()
     }
 
     /// The budget, if there is one.
-    #[must_use]
     pub fn budget(&self) -> Option<Budget> {
         self.budget
     }
 
     /// How it was made: with the same it can be opened again.
-    #[must_use]
     pub fn config(&self) -> &WindowConfig {
         &self.config
     }
 
     /// The wire format of its messages.
-    #[must_use]
     pub fn format(&self) -> crate::wire::Format {
         self.config.format
     }
 
     /// What the catalogue did not know of the model, where the window was made for one.
-    #[must_use]
     pub fn model_warning(&self) -> Option<&ModelWarning> {
         self.model_warning.as_ref()
     }

@@ -30,7 +30,6 @@ pub struct WithPayload<T> {
 
 impl<T> WithPayload<T> {
     /// Over a window whose messages, if it has any, carry nothing.
-    #[must_use]
     pub fn new(window: Window) -> Self {
         Self { window, payloads: Vec::new() }
     }
@@ -82,7 +81,6 @@ impl<T> WithPayload<T> {
     }
 
     /// The window itself.
-    #[must_use]
     pub fn window(&self) -> &Window {
         &self.window
     }

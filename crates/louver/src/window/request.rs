@@ -11,6 +11,19 @@ use std::borrow::Cow;
 const MOST_CACHE_MARKS: u32 = 4;
 
 /// A fitted view inside the frame that the window was made with.
+///
+/// ```
+/// use louver::{Format, Window};
+/// use serde_json::json;
+///
+/// let frame = json!({ "model": "claude-sonnet-5-5", "max_tokens": 1024 });
+/// let mut window = Window::for_model(Format::Anthropic, "claude-sonnet-5-5").frame(&frame).build()?;
+/// window.push_json(&json!({ "role": "user", "content": "Hello" }))?;
+/// let request = window.request()?.with_cache_marks();
+/// assert!(!request.fit().is_cut());
+/// assert!(request.json().contains(r#""cache_control":{"type":"ephemeral"}"#));
+/// # Ok::<(), louver::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Request<'w> {
     window: &'w Window,
@@ -32,7 +45,6 @@ impl Window {
 
 impl Request<'_> {
     /// What the fit did.
-    #[must_use]
     pub fn fit(&self) -> &Fit {
         &self.fit
     }
@@ -45,7 +57,6 @@ impl Request<'_> {
     }
 
     /// The whole request: the frame with the view as its history. Without a frame, the view as a JSON array.
-    #[must_use]
     pub fn json(&self) -> String {
         let messages = self.messages();
         match &self.window.frame {
@@ -101,20 +112,17 @@ pub struct Usage {
 
 impl Usage {
     /// A figure that counts everything, cached or not.
-    #[must_use]
     pub fn of_input(tokens: u64) -> Self {
         Self { input: tokens, ..Self::default() }
     }
 
     /// The whole input.
-    #[must_use]
     pub fn total(self) -> u64 {
         self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
     }
 
     /// The provider's own object in an answer (or in the event of a stream that carries it); nothing where there is
     /// none, or none that can be believed.
-    #[must_use]
     pub fn from_response(format: Format, answer: &str) -> Option<Self> {
         let answer: Value = serde_json::from_str(answer).ok()?;
         let number = |value: &Value| value.as_u64().unwrap_or_default();

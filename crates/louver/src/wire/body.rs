@@ -31,18 +31,27 @@ pub enum Thinking {
 /// assert_eq!(body.messages().len(), 1);
 /// # Ok::<(), louver::json::JsonError>(())
 /// ```
+///
+/// ```
+/// use louver::wire::Thinking;
+/// use louver::{Body, Format};
+///
+/// let text = r#"{"model":"claude-sonnet-5-5","max_tokens":900,"system":"Be brief.","messages":[{"role":"user","content":"Hi"}]}"#;
+/// let body = Body::parse_bytes(text.as_bytes(), None)?;
+/// assert_eq!((body.format(), body.is_ambiguous(), body.is_server_side()), (Format::Anthropic, false, false));
+/// assert_eq!((body.model(), body.max_output(), body.thinking()), (Some("claude-sonnet-5-5"), Some(900), Thinking::Unset));
+/// assert_eq!((body.system_texts(), body.tools_json()), (vec!["Be brief.".into()], None));
+/// assert_eq!((body.history_path(), body.history().messages.len()), ("$.messages", 1));
+/// // What stays goes out byte for byte.
+/// assert_eq!(body.render(body.messages().iter().map(|message| (Some(0), message.raw()))), body.text());
+/// # Ok::<(), louver::JsonError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Body {
     text: Box<str>,
     format: Format,
     is_ambiguous: bool,
-    /// The history's JSON array, brackets included.
-    list: Range<usize>,
-    /// Where each message stands in the text.
-    elements: Vec<Range<usize>>,
-    messages: Vec<Arc<Message>>,
-    /// `$`, `$.messages`, `$.input` or `$.contents`.
-    history_path: &'static str,
+    history: Found,
     around: Around,
 }
 
@@ -81,19 +90,10 @@ impl Body {
             _ => return Err(cursor.unexpected("a list of messages or a request body")),
         }
         cursor.finish()?;
-        let Some(found) = reader.found else {
+        let Some(history) = reader.found else {
             return Err(JsonError::shape(format!("no `{}` list in this object", format.history_key()), 0));
         };
-        Ok(Self {
-            text: text.into(),
-            format,
-            is_ambiguous,
-            list: found.list,
-            elements: found.elements,
-            messages: found.messages,
-            history_path: found.path,
-            around: reader.around,
-        })
+        Ok(Self { text: text.into(), format, is_ambiguous, history, around: reader.around })
     }
 
     /// Reads an input that may not be text.
@@ -107,62 +107,53 @@ impl Body {
     }
 
     /// The format it was read as.
-    #[must_use]
     pub fn format(&self) -> Format {
         self.format
     }
 
     /// Whether nothing told the formats apart, so that it was read as Chat Completions.
-    #[must_use]
     pub fn is_ambiguous(&self) -> bool {
         self.is_ambiguous
     }
 
     /// The history.
-    #[must_use]
     pub fn messages(&self) -> &[Arc<Message>] {
-        &self.messages
+        &self.history.messages
     }
 
     /// The input as it came.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// The JSON path of the history, such as `$.messages`.
-    #[must_use]
     pub fn history_path(&self) -> &'static str {
-        self.history_path
+        self.history.path
     }
 
     /// The model it names.
-    #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.around.model.as_deref()
     }
 
     /// The reply length it asks for.
-    #[must_use]
     pub fn max_output(&self) -> Option<u64> {
         self.around.max_output
     }
 
     /// Its thinking setting.
-    #[must_use]
     pub fn thinking(&self) -> Thinking {
         self.around.thinking
     }
 
     /// Whether part of the history is kept by the provider (`previous_response_id`, `conversation`, item references),
     /// so that nothing may be left out here.
-    #[must_use]
     pub fn is_server_side(&self) -> bool {
-        self.around.is_server_side || self.messages.iter().any(|message| message.shape().has(PartKind::Reference))
+        self.around.is_server_side
+            || self.history.messages.iter().any(|message| message.shape().has(PartKind::Reference))
     }
 
     /// The texts of the system prompt that stands outside the history.
-    #[must_use]
     pub fn system_texts(&self) -> Vec<Cow<'_, str>> {
         let Some(span) = self.around.system.clone() else {
             return Vec::new();
@@ -186,16 +177,14 @@ impl Body {
     }
 
     /// The tool definitions as compact JSON.
-    #[must_use]
     pub fn tools_json(&self) -> Option<Cow<'_, str>> {
         self.around.tools.clone().map(|span| crate::json::text::compact(&self.text[span]))
     }
 
     /// The history as a provider would judge it.
-    #[must_use]
     pub fn history(&self) -> super::History<'_> {
         super::History {
-            messages: self.messages.iter().map(Arc::as_ref).collect(),
+            messages: self.history.messages.iter().map(Arc::as_ref).collect(),
             outer_cache_marks: self.around.cache_marks,
             thinking: self.around.thinking,
         }
@@ -203,20 +192,19 @@ impl Body {
 
     /// The same input with another history. `sent` says for each message which one of the input it stands for, if any;
     /// the white space between messages is kept with the message it stood before.
-    #[must_use]
     pub fn render<'a>(&self, sent: impl IntoIterator<Item = (Option<usize>, &'a str)>) -> String {
-        if !self.text[self.list.start..].starts_with('[') {
+        if !self.text[self.history.list.start..].starts_with('[') {
             return self.text.to_string();
         }
         let mut text = String::with_capacity(self.text.len());
-        text.push_str(&self.text[..self.list.start + 1]);
+        text.push_str(&self.text[..self.history.list.start + 1]);
         let mut is_first = true;
         for (origin, raw) in sent {
             text.push_str(&self.gap(origin, is_first));
             text.push_str(raw);
             is_first = false;
         }
-        let tail_start = self.elements.last().map_or(self.list.start + 1, |last| last.end);
+        let tail_start = self.history.elements.last().map_or(self.history.list.start + 1, |last| last.end);
         text.push_str(&self.text[tail_start..]);
         text
     }
@@ -224,22 +212,29 @@ impl Body {
     /// What stands before a message: the input's own white space, and a comma for all but the first.
     fn gap(&self, origin: Option<usize>, is_first: bool) -> Cow<'_, str> {
         let before = |index: usize| {
-            let start = index.checked_sub(1).map_or(self.list.start + 1, |previous| self.elements[previous].end);
-            &self.text[start..self.elements[index].start]
+            let start = index
+                .checked_sub(1)
+                .map_or(self.history.list.start + 1, |previous| self.history.elements[previous].end);
+            &self.text[start..self.history.elements[index].start]
         };
         match origin {
-            _ if self.elements.is_empty() => Cow::Borrowed(if is_first { "" } else { "," }),
+            _ if self.history.elements.is_empty() => Cow::Borrowed(if is_first { "" } else { "," }),
             _ if is_first => Cow::Borrowed(before(0)),
-            Some(index) if (1..self.elements.len()).contains(&index) => Cow::Borrowed(before(index)),
-            _ if self.elements.len() > 1 => Cow::Borrowed(before(1)),
+            Some(index) if (1..self.history.elements.len()).contains(&index) => Cow::Borrowed(before(index)),
+            _ if self.history.elements.len() > 1 => Cow::Borrowed(before(1)),
             _ => Cow::Owned(format!(",{}", before(0))),
         }
     }
 }
 
+/// The history, and where it was found.
+#[derive(Clone, Debug)]
 struct Found {
+    /// `$`, `$.messages`, `$.input` or `$.contents`.
     path: &'static str,
+    /// Its JSON array, brackets included.
     list: Range<usize>,
+    /// Where each message stands in the text.
     elements: Vec<Range<usize>>,
     messages: Vec<Arc<Message>>,
 }

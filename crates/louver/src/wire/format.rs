@@ -4,6 +4,14 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A provider's wire format.
+///
+/// ```
+/// use louver::{Format, Role};
+///
+/// assert_eq!(Format::ALL.map(Format::name), ["anthropic", "openai-chat", "openai-responses", "gemini"]);
+/// assert_eq!((Format::Gemini.history_key(), "gemini".parse()), ("contents", Ok(Format::Gemini)));
+/// assert_eq!(Format::Gemini.wire().write(Role::Assistant, "Hi"), r#"{"role":"model","parts":[{"text":"Hi"}]}"#);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Format {
     /// Anthropic Messages: `messages`.
@@ -25,7 +33,6 @@ impl Format {
     pub const ALL: [Self; 4] = [Self::Anthropic, Self::OpenAiChat, Self::OpenAiResponses, Self::Gemini];
 
     /// The name used on the command line and in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
@@ -36,7 +43,6 @@ impl Format {
     }
 
     /// The key of a request body that holds the history.
-    #[must_use]
     pub fn history_key(self) -> &'static str {
         match self {
             Self::Anthropic | Self::OpenAiChat => "messages",
@@ -53,6 +59,10 @@ impl fmt::Display for Format {
 }
 
 /// A name that is no format's.
+///
+/// ```
+/// assert!("openai".parse::<louver::Format>().unwrap_err().to_string().starts_with("unknown format `openai`"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown format `{0}`: expected anthropic, openai-chat, openai-responses or gemini")]
 pub struct UnknownFormat(pub String);

@@ -13,6 +13,20 @@ use std::borrow::Cow;
 /// assert_eq!(message.shape().role, Role::User);
 /// assert_eq!(message.raw(), r#"{"role": "user",  "content": "Hi"}"#);
 /// ```
+///
+/// # What is in it?
+///
+/// ```
+/// use louver::{Format, Message, Role};
+///
+/// let raw = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"read","arguments":"{}"}}]}"#;
+/// let message = Message::parse(Format::OpenAiChat, raw)?;
+/// let call = &message.shape().parts[0];
+/// assert_eq!((message.id_of(call), message.name_of(call), message.text_of(call)), ("call_1".into(), "read".into(), "{}".into()));
+/// assert_eq!((message.own_id_of(call), message.media_of(call)), ("".into(), "{}"));
+/// assert_eq!(Message::synthetic(Format::OpenAiChat, Role::User, "Hi")?.raw(), r#"{"role":"user","content":"Hi"}"#);
+/// # Ok::<(), louver::JsonError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     raw: Box<str>,
@@ -54,19 +68,16 @@ impl Message {
     }
 
     /// The text as it came, byte for byte.
-    #[must_use]
     pub fn raw(&self) -> &str {
         &self.raw
     }
 
     /// What is in it.
-    #[must_use]
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
     /// What the model reads of a part: the text of a string, the compact JSON of anything else.
-    #[must_use]
     pub fn text_of(&self, part: &Part) -> Cow<'_, str> {
         let value = part.text.of(&self.raw);
         match value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
@@ -76,25 +87,21 @@ impl Message {
     }
 
     /// A part's pairing id, empty where it has none.
-    #[must_use]
     pub fn id_of(&self, part: &Part) -> Cow<'_, str> {
         text::decode(part.id.of(&self.raw))
     }
 
     /// A part's own id, empty where it has none.
-    #[must_use]
     pub fn own_id_of(&self, part: &Part) -> Cow<'_, str> {
         text::decode(part.own_id.of(&self.raw))
     }
 
     /// A part's tool name or media type, empty where it has none.
-    #[must_use]
     pub fn name_of(&self, part: &Part) -> Cow<'_, str> {
         text::decode(part.name.of(&self.raw))
     }
 
     /// The media data of a part as written, without its quotes.
-    #[must_use]
     pub fn media_of(&self, part: &Part) -> &str {
         let value = part.text.of(&self.raw);
         value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value)

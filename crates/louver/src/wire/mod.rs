@@ -30,16 +30,29 @@ mod violation;
 pub use body::{Body, Thinking};
 pub use format::{Format, UnknownFormat};
 pub use message::Message;
+#[doc(hidden)]
 pub use pairing::Pairing;
 pub(crate) use pairing::Tracker;
+#[doc(hidden)]
 pub use rule::{Advice, Rule};
 pub use shape::{MediaKind, Part, PartKind, Role, Shape};
+#[doc(hidden)]
 pub use splice::Splice;
 pub use violation::{Fix, Violation};
 
 use crate::json::{Cursor, JsonError};
 
 /// A history as a provider would judge it: the messages in order, and what else of the request matters.
+///
+/// ```
+/// use louver::wire::History;
+/// use louver::{Format, Message};
+///
+/// let message = Message::parse(Format::Anthropic, r#"{"role":"assistant","content":"Hello"}"#)?;
+/// let found = Format::Anthropic.wire().check(&History::of([&message]));
+/// assert_eq!(found[0].rule, "first-not-user");
+/// # Ok::<(), louver::JsonError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct History<'a> {
     /// The messages as they would be sent.
@@ -52,13 +65,26 @@ pub struct History<'a> {
 
 impl<'a> History<'a> {
     /// Messages alone, with nothing around them.
-    #[must_use]
     pub fn of(messages: impl IntoIterator<Item = &'a Message>) -> Self {
         Self { messages: messages.into_iter().collect(), outer_cache_marks: 0, thinking: Thinking::Unset }
     }
 }
 
 /// What one provider's format asks of us: a table with a row for each question.
+///
+/// ```
+/// use louver::wire::History;
+/// use louver::{Format, Message, Role};
+///
+/// let wire = Format::Anthropic.wire();
+/// let answer = Message::parse(Format::Anthropic, &wire.write(Role::Assistant, "Hello"))?;
+/// let history = History::of([&answer]);
+/// assert_eq!((wire.check(&history).len(), wire.advise(&history).len(), wire.repair(&history).len()), (1, 0, 1));
+/// assert_eq!(wire.bridge(None, Some(answer.shape())), Some(Role::User)); // what has to stand before it
+/// assert_eq!(wire.write_part("Hi"), r#"{"type":"text","text":"Hi"}"#);
+/// assert_eq!(wire.write_result("\"long\"", "short"), "\"short\"");
+/// # Ok::<(), louver::JsonError>(())
+/// ```
 #[derive(Debug)]
 pub struct Wire {
     /// Passes one message and says what is in it. Spans are relative to the message's first byte, which is the
@@ -87,27 +113,23 @@ impl Wire {
     }
 
     /// The raw text of a message of our own.
-    #[must_use]
     pub fn write(&self, role: Role, text: &str) -> String {
         (self.write)(role, text)
     }
 
     /// The JSON value that takes the place of a tool result's [`text`](Part::text) span. `like` is the value it
     /// replaces, so that an object stays an object.
-    #[must_use]
     pub fn write_result(&self, like: &str, text: &str) -> String {
         (self.write_result)(like, text)
     }
 
     /// The JSON of a content part that holds `text`, for a message that an edit would leave empty.
-    #[must_use]
     pub fn write_part(&self, text: &str) -> String {
         (self.write_part)(text)
     }
 
     /// The role of the message that has to stand between two neighbours so that the history stays legal; `None`
     /// where they may stand together. No `before` means the start of the history, no `after` its end.
-    #[must_use]
     pub fn bridge(&self, before: Option<&Shape>, after: Option<&Shape>) -> Option<Role> {
         (self.bridge)(before, after)
     }
@@ -115,7 +137,6 @@ impl Wire {
 
 impl Format {
     /// The rules of this format.
-    #[must_use]
     pub fn wire(self) -> &'static Wire {
         match self {
             Self::Anthropic => &anthropic::WIRE,

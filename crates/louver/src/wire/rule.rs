@@ -104,13 +104,11 @@ type Row = (&'static str, &'static str, fn(&Case<'_>) -> Vec<Finding>);
 
 impl Wire {
     /// Every rule that the provider would refuse this history for, in message order.
-    #[must_use]
     pub fn check(&self, history: &History<'_>) -> Vec<Violation> {
         self.found(history, self.rules.iter().map(|rule| (rule.name, rule.wording, rule.check)))
     }
 
     /// Everything about this history that a provider may refuse and that is no violation, in message order.
-    #[must_use]
     pub fn advise(&self, history: &History<'_>) -> Vec<Violation> {
         self.found(history, self.advice.iter().map(|advice| (advice.name, advice.wording, advice.check)))
     }
@@ -127,7 +125,6 @@ impl Wire {
 
     /// The smallest set of changes after which `check` is empty, in message order; as near to it as
     /// they get where something cannot be mended.
-    #[must_use]
     pub fn repair(&'static self, history: &History<'_>) -> Vec<Fix> {
         let mut repair = Repair::of(self, history);
         // No fix undoes another, so the table is gone through once per row at most; the bound is for one that might.

@@ -3,6 +3,10 @@
 use crate::json::Span;
 
 /// Who speaks.
+///
+/// ```
+/// assert_eq!(louver::Role::Assistant.name(), "assistant");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -20,7 +24,6 @@ pub enum Role {
 
 impl Role {
     /// The role's name in our own output.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -33,6 +36,16 @@ impl Role {
 }
 
 /// What a part is.
+///
+/// ```
+/// use louver::wire::{MediaKind, PartKind};
+/// use louver::{Format, Message};
+///
+/// let raw = r#"{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}"#;
+/// let message = Message::parse(Format::Gemini, raw)?;
+/// assert_eq!(message.shape().parts[0].kind, PartKind::Media(MediaKind::Image));
+/// # Ok::<(), louver::JsonError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PartKind {
     /// Text to read.
@@ -100,7 +113,6 @@ pub struct Part {
 
 impl Part {
     /// A part of this kind at `span`, with nothing else known.
-    #[must_use]
     pub fn new(kind: PartKind, span: Span) -> Self {
         let none = Span::default();
         Self {
@@ -119,6 +131,19 @@ impl Part {
 }
 
 /// What the engine knows of a message.
+///
+/// ```
+/// use louver::wire::PartKind;
+/// use louver::{Format, Message};
+///
+/// let raw = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"42"},{"type":"text","text":"And now?"}]}"#;
+/// let message = Message::parse(Format::Anthropic, raw)?;
+/// let shape = message.shape();
+/// assert!(shape.is_request() && !shape.is_from_model() && !shape.is_instruction());
+/// assert!(shape.begins_with(PartKind::ToolResult) && shape.ends_in(PartKind::Text) && !shape.has(PartKind::Thinking));
+/// assert_eq!((shape.parts_of(PartKind::Text).count(), shape.chars()), (1, 10));
+/// # Ok::<(), louver::JsonError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Who speaks.
@@ -133,38 +158,32 @@ pub struct Shape {
 
 impl Shape {
     /// Characters that the model reads.
-    #[must_use]
     pub fn chars(&self) -> u64 {
         self.parts.iter().map(|part| u64::from(part.chars)).sum()
     }
 
     /// Whether the model produced it.
-    #[must_use]
     pub fn is_from_model(&self) -> bool {
         self.role == Role::Assistant
     }
 
     /// Whether the application instructs the model here. Tools that a history itself carries (Responses:
     /// `additional_tools`) are the application's too, whatever role their item names.
-    #[must_use]
     pub fn is_instruction(&self) -> bool {
         matches!(self.role, Role::System | Role::Developer)
     }
 
     /// Whether the user says something here, tool results apart.
-    #[must_use]
     pub fn is_request(&self) -> bool {
         self.role == Role::User && self.parts.iter().any(|part| part.kind == PartKind::Text && !part.nested)
     }
 
     /// Whether its first part is of this kind.
-    #[must_use]
     pub fn begins_with(&self, kind: PartKind) -> bool {
         self.parts.first().is_some_and(|part| part.kind == kind)
     }
 
     /// Whether its last part, nested ones included, is of this kind.
-    #[must_use]
     pub fn ends_in(&self, kind: PartKind) -> bool {
         self.parts.last().is_some_and(|part| part.kind == kind)
     }
@@ -175,7 +194,6 @@ impl Shape {
     }
 
     /// Whether there is a part of this kind.
-    #[must_use]
     pub fn has(&self, kind: PartKind) -> bool {
         self.parts.iter().any(|part| part.kind == kind)
     }

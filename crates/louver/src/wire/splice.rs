@@ -24,13 +24,11 @@ impl Splice {
     }
 
     /// Whether there is nothing to change.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.removed.is_empty()
     }
 
     /// The message with the changes made. Spans must not overlap.
-    #[must_use]
     pub fn apply(mut self, raw: &str) -> String {
         self.join_removals(raw);
         self.changes.sort_by_key(|(start, ..)| *start);

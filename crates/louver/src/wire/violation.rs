@@ -3,6 +3,15 @@
 use std::fmt;
 
 /// A rule that a history breaks.
+///
+/// ```
+/// use louver::{Body, legality};
+///
+/// let body = Body::parse(r#"{"system":"Be brief.","messages":[{"role":"assistant","content":"Hello"}]}"#, None)?;
+/// let violation = &legality::check(&body)[0];
+/// assert_eq!((violation.rule, violation.path(body.history_path())), ("first-not-user", "$.messages[0]".to_owned()));
+/// # Ok::<(), louver::JsonError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[non_exhaustive]
 pub struct Violation {
@@ -18,7 +27,6 @@ pub struct Violation {
 
 impl Violation {
     /// The JSON path in a body whose history stands at `history`, such as `$.messages`.
-    #[must_use]
     pub fn path(&self, history: &str) -> String {
         format!("{history}[{}]{}", self.index, self.place)
     }
@@ -31,6 +39,15 @@ impl fmt::Display for Violation {
 }
 
 /// One change that makes a history more legal.
+///
+/// ```
+/// use louver::{Body, legality};
+///
+/// let body = Body::parse(r#"{"system":"Be brief.","messages":[{"role":"assistant","content":"Hello"}]}"#, None)?;
+/// let fix = &legality::repair(&body)?.fixes[0];
+/// assert_eq!((fix.index(), fix.reason()), (0, "a history starts with the user"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fix {
     /// Take a whole message out.
@@ -62,7 +79,6 @@ pub enum Fix {
 
 impl Fix {
     /// The index of the message it is about.
-    #[must_use]
     pub fn index(&self) -> usize {
         match self {
             Self::Remove { index, .. } | Self::Replace { index, .. } | Self::Insert { index, .. } => *index,
@@ -70,7 +86,6 @@ impl Fix {
     }
 
     /// Why it is made.
-    #[must_use]
     pub fn reason(&self) -> &str {
         match self {
             Self::Remove { reason, .. } | Self::Replace { reason, .. } | Self::Insert { reason, .. } => reason,

@@ -1,12 +1,13 @@
 //! Answers of the Messages API in events.
 
 use super::stop_reason;
-use super::whole::{RawUsage, message};
+use super::whole::message;
 use crate::provider::answer::{self, Answer};
 use crate::provider::dialect::{Gather, Unreadable};
 use crate::provider::error::{ProviderError, read_error};
+use crate::usage::Usage;
+use louver::Format;
 use louver::sse::SseEvent;
-use louver::wire::Format;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
@@ -19,7 +20,8 @@ type RawFields = BTreeMap<String, Box<RawValue>>;
 pub(super) struct Stream {
     blocks: Vec<Block>,
     stop: Option<String>,
-    usage: RawUsage,
+    /// A stream gives it in parts.
+    usage: Value,
     is_complete: bool,
 }
 
@@ -40,28 +42,24 @@ struct Event {
     index: usize,
     content_block: Option<RawFields>,
     delta: Option<RawFields>,
-    message: Option<Start>,
-    usage: Option<RawUsage>,
-    error: Option<Value>,
-}
-
-#[derive(Deserialize)]
-struct Start {
     #[serde(default)]
-    usage: RawUsage,
+    message: Value,
+    #[serde(default)]
+    usage: Value,
+    error: Option<Value>,
 }
 
 impl Gather for Stream {
     fn event(&mut self, event: &SseEvent) -> Result<bool, Unreadable> {
         let event: Event = serde_json::from_str(&event.data)?;
         match event.kind.as_str() {
-            "message_start" => self.usage.update(event.message.map(|start| start.usage).unwrap_or_default()),
+            "message_start" => self.update_usage(&event.message["usage"]),
             "content_block_start" => {
                 self.blocks.push(Block { fields: event.content_block.unwrap_or_default(), ..Block::default() })
             }
             "content_block_delta" => self.extend(event.index, &event.delta.unwrap_or_default())?,
             "message_delta" => {
-                self.usage.update(event.usage.unwrap_or_default());
+                self.update_usage(&event.usage);
                 self.stop = event.delta.and_then(|delta| text_of(&delta, "stop_reason")).or(self.stop.take());
             }
             "message_stop" => self.is_complete = true,
@@ -81,7 +79,8 @@ impl Gather for Stream {
         let blocks = self.blocks.iter().map(Block::raw).collect::<Result<Vec<String>, _>>()?;
         let blocks: Vec<&str> = blocks.iter().map(String::as_str).collect();
         let stop = stop_reason(self.stop.as_deref().unwrap_or_default());
-        let mut answer = Answer::read(Format::Anthropic, &message(&blocks), stop, self.usage.usage())?;
+        let mut answer =
+            Answer::read(Format::Anthropic, &message(&blocks), stop, Usage::read(Format::Anthropic, &self.usage))?;
         for (call, malformed) in answer.calls.iter_mut().zip(malformed) {
             if let Some(text) = malformed {
                 call.arguments = Err(text);
@@ -92,6 +91,13 @@ impl Gather for Stream {
 }
 
 impl Stream {
+    /// Later figures replace earlier ones.
+    fn update_usage(&mut self, later: &Value) {
+        for (name, figure) in later.as_object().into_iter().flatten().filter(|(_, figure)| !figure.is_null()) {
+            self.usage[name] = figure.clone();
+        }
+    }
+
     fn extend(&mut self, index: usize, delta: &RawFields) -> Result<(), Unreadable> {
         let block = self.blocks.get_mut(index);
         let block = block.ok_or_else(|| Unreadable::Broken("a delta came before its block".to_owned()))?;

@@ -7,9 +7,7 @@ mod whole;
 use super::answer::StopReason;
 use super::dialect::Dialect;
 use super::error::{ProviderError, read_error};
-use crate::usage::Usage;
-use louver::wire::Format;
-use serde::Deserialize;
+use louver::Format;
 use serde_json::Value;
 
 /// Chat Completions.
@@ -23,26 +21,6 @@ pub(super) static CHAT: Dialect = Dialect {
     whole: whole::whole,
     gather: || Box::new(stream::Stream::default()),
 };
-
-/// How much of a prompt the cache had, and how much it took, as both of OpenAI's formats say it.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-pub(super) struct CacheDetails {
-    cached_tokens: Option<u64>,
-    cache_write_tokens: Option<u64>,
-}
-
-impl CacheDetails {
-    /// OpenAI's prompt tokens include the cached ones.
-    pub(super) fn usage(self, prompt_tokens: u64, output_tokens: u64) -> Usage {
-        let (read, written) = (self.cached_tokens.unwrap_or_default(), self.cache_write_tokens.unwrap_or_default());
-        Usage {
-            input_tokens: prompt_tokens.saturating_sub(read + written),
-            output_tokens,
-            cache_read_tokens: read,
-            cache_write_tokens: written,
-        }
-    }
-}
 
 fn stop_reason(word: &str) -> StopReason {
     match word {

@@ -1,11 +1,12 @@
 //! Answers of the Chat Completions API in events.
 
-use super::whole::{RawUsage, worth_keeping};
+use super::whole::worth_keeping;
 use super::{failure, stop_reason};
 use crate::provider::answer::Answer;
 use crate::provider::dialect::{Gather, Unreadable};
+use crate::usage::Usage;
+use louver::Format;
 use louver::sse::SseEvent;
-use louver::wire::Format;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ pub(super) struct Stream {
     refusal: Option<String>,
     calls: BTreeMap<usize, Call>,
     stop: Option<String>,
-    usage: RawUsage,
+    usage: Value,
 }
 
 #[derive(Debug, Default)]
@@ -31,7 +32,7 @@ struct Call {
 struct Chunk {
     #[serde(default)]
     choices: Vec<Choice>,
-    usage: Option<RawUsage>,
+    usage: Option<Value>,
     error: Option<Value>,
 }
 
@@ -72,7 +73,9 @@ impl Gather for Stream {
         if let Some(error) = chunk.error {
             return Err(Unreadable::Failed(failure(&error)));
         }
-        self.usage = chunk.usage.unwrap_or(self.usage);
+        if let Some(usage) = chunk.usage {
+            self.usage = usage;
+        }
         for choice in chunk.choices {
             self.extend(choice.delta);
             self.stop = choice.finish_reason.or(self.stop.take());
@@ -84,7 +87,7 @@ impl Gather for Stream {
         let Some(stop) = &self.stop else {
             return Err(Unreadable::Broken("the stream ended before the answer did".to_owned()));
         };
-        let (stop, usage) = (stop_reason(stop), self.usage.usage());
+        let (stop, usage) = (stop_reason(stop), Usage::read(Format::OpenAiChat, &self.usage));
         Ok(worth_keeping(Answer::read(Format::OpenAiChat, &[self.message()], stop, usage)?))
     }
 }

@@ -1,18 +1,20 @@
 //! Answers of the Chat Completions API in one piece.
 
-use super::{CacheDetails, stop_reason};
+use super::stop_reason;
 use crate::provider::answer::Answer;
 use crate::provider::dialect::Unreadable;
 use crate::usage::Usage;
-use louver::wire::Format;
+use louver::Format;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 #[derive(Deserialize)]
 struct Whole<'a> {
     #[serde(borrow)]
     choices: Vec<Choice<'a>>,
-    usage: Option<RawUsage>,
+    #[serde(default)]
+    usage: Value,
 }
 
 #[derive(Deserialize)]
@@ -22,27 +24,11 @@ struct Choice<'a> {
     finish_reason: Option<String>,
 }
 
-/// The `usage` object.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-pub(super) struct RawUsage {
-    #[serde(default)]
-    prompt_tokens: u64,
-    #[serde(default)]
-    completion_tokens: u64,
-    prompt_tokens_details: Option<CacheDetails>,
-}
-
-impl RawUsage {
-    pub(super) fn usage(self) -> Usage {
-        self.prompt_tokens_details.unwrap_or_default().usage(self.prompt_tokens, self.completion_tokens)
-    }
-}
-
 pub(super) fn whole(text: &str) -> Result<Answer, Unreadable> {
     let whole: Whole<'_> = serde_json::from_str(text)?;
     let first = whole.choices.first().ok_or_else(|| Unreadable::Broken("the answer has no choice".to_owned()))?;
     let stop = stop_reason(first.finish_reason.as_deref().unwrap_or_default());
-    let usage = whole.usage.unwrap_or_default().usage();
+    let usage = Usage::read(Format::OpenAiChat, &whole.usage);
     Ok(worth_keeping(Answer::read(Format::OpenAiChat, &[first.message.get().to_owned()], stop, usage)?))
 }
 

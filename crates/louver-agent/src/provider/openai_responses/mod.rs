@@ -5,7 +5,7 @@ mod stream;
 mod whole;
 
 use super::dialect::Dialect;
-use louver::wire::Format;
+use louver::Format;
 
 /// Responses.
 pub(super) static RESPONSES: Dialect = Dialect {

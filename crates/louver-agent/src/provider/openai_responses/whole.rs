@@ -2,8 +2,9 @@
 
 use crate::provider::answer::{Answer, StopReason};
 use crate::provider::dialect::Unreadable;
-use crate::provider::openai_chat::{CacheDetails, failure};
-use louver::wire::Format;
+use crate::provider::openai_chat::failure;
+use crate::usage::Usage;
+use louver::Format;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -21,21 +22,13 @@ pub(super) struct Ending {
     status: Option<String>,
     error: Option<Value>,
     incomplete_details: Option<Incomplete>,
-    usage: Option<RawUsage>,
+    #[serde(default)]
+    usage: Value,
 }
 
 #[derive(Debug, Deserialize)]
 struct Incomplete {
     reason: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-struct RawUsage {
-    #[serde(default)]
-    input_tokens: u64,
-    #[serde(default)]
-    output_tokens: u64,
-    input_tokens_details: Option<CacheDetails>,
 }
 
 pub(super) fn whole(text: &str) -> Result<Answer, Unreadable> {
@@ -50,8 +43,7 @@ pub(super) fn answer(items: &[String], ending: Ending) -> Result<Answer, Unreada
     if let Some(error) = ending.error.filter(|error| !error.is_null()) {
         return Err(Unreadable::Failed(failure(&error)));
     }
-    let usage = ending.usage.unwrap_or_default();
-    let usage = usage.input_tokens_details.unwrap_or_default().usage(usage.input_tokens, usage.output_tokens);
+    let usage = Usage::read(Format::OpenAiResponses, &ending.usage);
     let reason = ending.incomplete_details.and_then(|details| details.reason);
     let mut answer = Answer::read(Format::OpenAiResponses, items, StopReason::EndOfTurn, usage)?;
     answer.stop = match (ending.status.as_deref(), reason.as_deref()) {

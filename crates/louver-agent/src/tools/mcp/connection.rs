@@ -7,12 +7,11 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::running::Running;
-use super::{McpError, McpServerConfig, McpTransport, content, http, process};
-use crate::api_key::ApiKey;
-use crate::tools::Environment;
+use super::{content, http, process};
+use crate::ApiKey;
 use crate::tools::excerpt::Excerpt;
 use crate::tools::refusal::Refusal;
-use crate::tools::{Limits, ToolOutput};
+use crate::tools::{Environment, Limits, McpError, McpServerConfig, McpTransport, ToolOutput};
 
 /// A server that is ready. One that was started is killed, with everything it started itself, when the last tool of it is
 /// gone.

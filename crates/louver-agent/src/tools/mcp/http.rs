@@ -8,8 +8,7 @@ use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfi
 use tokio::time::timeout;
 
 use super::running::{Running, client};
-use crate::api_key::ApiKey;
-use crate::http_client;
+use crate::{ApiKey, http_client};
 
 /// Makes the acquaintance of a server at an address, or says why not.
 pub(super) async fn open(url: &str, token: Option<&ApiKey>, patience: Duration) -> Result<Running, String> {

@@ -6,8 +6,7 @@ use tokio::time::timeout;
 
 use super::connection::Connection;
 use super::mcp_tool::McpTool;
-use super::{McpError, McpServerConfig};
-use crate::tools::{Limits, Tool};
+use crate::tools::{Limits, McpError, McpServerConfig, Tool};
 
 /// An MCP server, and its tools.
 ///

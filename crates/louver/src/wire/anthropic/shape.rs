@@ -10,13 +10,10 @@ pub(super) fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, JsonError> {
     let start = cursor.offset();
     let mut role = None;
     let mut content = Content::default();
-    cursor.object(|key, cursor| {
-        match key {
-            "role" => role = Some(read_role(cursor)?),
-            "content" => content = Content::read(cursor)?,
-            _ => drop(cursor.skip()?),
-        }
-        Ok(())
+    cursor.object(|key, cursor| match key {
+        "role" => read_role(cursor).map(|read| role = Some(read)),
+        "content" => Content::read(cursor).map(|read| content = read),
+        _ => cursor.skip().map(drop),
     })?;
     let role = role.ok_or_else(|| JsonError::shape("the message has no `role`", start))?;
     Ok(Shape { role, parts: content.parts, estimate_chars: content.estimate_chars, cache_marks: content.cache_marks })
@@ -234,14 +231,11 @@ impl<'a> Source<'a> {
             cursor.skip()?;
             return Ok(source);
         }
-        cursor.object(|key, cursor| {
-            match key {
-                "type" => source.kind = field::word(cursor)?,
-                "media_type" => source.media_type = Value::read(cursor)?,
-                "data" | "url" | "file_id" | "content" => source.data = Value::read(cursor)?,
-                _ => drop(cursor.skip()?),
-            }
-            Ok(())
+        cursor.object(|key, cursor| match key {
+            "type" => field::word(cursor).map(|word| source.kind = word),
+            "media_type" => Value::read(cursor).map(|read| source.media_type = read),
+            "data" | "url" | "file_id" | "content" => Value::read(cursor).map(|read| source.data = read),
+            _ => cursor.skip().map(drop),
         })?;
         Ok(source)
     }

@@ -10,13 +10,10 @@ pub(super) fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, JsonError> {
     let mut role = None;
     let mut parts = Vec::new();
     let mut estimate_chars = 0;
-    cursor.object(|key, cursor| {
-        match key {
-            "role" => role = Some(read_role(cursor)?),
-            "parts" => (parts, estimate_chars) = read_parts(cursor)?,
-            _ => drop(cursor.skip()?),
-        }
-        Ok(())
+    cursor.object(|key, cursor| match key {
+        "role" => read_role(cursor).map(|read| role = Some(read)),
+        "parts" => read_parts(cursor).map(|read| (parts, estimate_chars) = read),
+        _ => cursor.skip().map(drop),
     })?;
     let role = role.ok_or_else(|| JsonError::shape("the content has no `role`", start))?;
     Ok(Shape { role, parts, estimate_chars, cache_marks: 0 })
@@ -140,15 +137,12 @@ fn read_function<'a>(cursor: &mut Cursor<'a>, kind: PartKind, nested: PassParts<
     let payload = if kind == PartKind::ToolCall { "args" } else { "response" };
     let mut part = Part::new(kind, Span::default());
     let (mut name, mut value) = (Value::default(), Value::default());
-    cursor.object(|key, cursor| {
-        match key {
-            "name" => name = Value::read(cursor)?,
-            "id" => part.id = Value::read(cursor)?.inner(),
-            "parts" if cursor.kind()? == Kind::Array => nested(cursor)?,
-            key if key == payload => (value, part.is_error) = read_payload(cursor)?,
-            _ => drop(cursor.skip()?),
-        }
-        Ok(())
+    cursor.object(|key, cursor| match key {
+        "name" => Value::read(cursor).map(|read| name = read),
+        "id" => Value::read(cursor).map(|read| part.id = read.inner()),
+        "parts" if cursor.kind()? == Kind::Array => nested(cursor),
+        key if key == payload => read_payload(cursor).map(|read| (value, part.is_error) = read),
+        _ => cursor.skip().map(drop),
     })?;
     part.is_error &= kind == PartKind::ToolResult;
     let chars = value.chars.saturating_add(name.string_chars());
@@ -172,13 +166,10 @@ fn read_payload(cursor: &mut Cursor<'_>) -> Result<(Value, bool), JsonError> {
 /// An `inlineData` or `fileData`.
 fn read_media(cursor: &mut Cursor<'_>) -> Result<Part, JsonError> {
     let (mut text, mut mime) = (Span::default(), Span::default());
-    cursor.object(|key, cursor| {
-        match key {
-            "data" | "fileUri" | "file_uri" => text = cursor.skip()?,
-            "mimeType" | "mime_type" => mime = Value::read(cursor)?.inner(),
-            _ => drop(cursor.skip()?),
-        }
-        Ok(())
+    cursor.object(|key, cursor| match key {
+        "data" | "fileUri" | "file_uri" => cursor.skip().map(|span| text = span),
+        "mimeType" | "mime_type" => Value::read(cursor).map(|read| mime = read.inner()),
+        _ => cursor.skip().map(drop),
     })?;
     let kind = media_kind(cursor.raw(mime));
     Ok(Part { text, name: mime, ..Part::new(PartKind::Media(kind), Span::default()) })
@@ -196,12 +187,9 @@ fn media_kind(mime: &str) -> MediaKind {
 fn read_server(cursor: &mut Cursor<'_>, kind: PartKind) -> Result<Part, JsonError> {
     let (start, before) = (cursor.offset(), cursor.compact_chars());
     let mut id = Value::default();
-    cursor.object(|key, cursor| {
-        match key {
-            "id" => id = Value::read(cursor)?,
-            _ => drop(cursor.skip()?),
-        }
-        Ok(())
+    cursor.object(|key, cursor| match key {
+        "id" => Value::read(cursor).map(|read| id = read),
+        _ => cursor.skip().map(drop),
     })?;
     let value = Value::passed(cursor.span_from(start), cursor.compact_chars() - before);
     Ok(Part { id: id.inner(), ..value.part(kind, Span::default()) })

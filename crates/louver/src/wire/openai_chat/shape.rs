@@ -117,15 +117,12 @@ fn read_call(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), JsonE
     cursor.expect(Kind::Object)?;
     let start = cursor.offset();
     let (mut id, mut callee) = (Value::default(), Callee::default());
-    cursor.object(|key, cursor| {
-        match key {
-            "id" => id = Value::read(cursor)?,
-            "function" | "custom" if cursor.kind()? == Kind::Object => {
-                cursor.object(|key, cursor| callee.member(key, cursor))?;
-            }
-            _ => callee.member(key, cursor)?,
+    cursor.object(|key, cursor| match key {
+        "id" => Value::read(cursor).map(|read| id = read),
+        "function" | "custom" if cursor.kind()? == Kind::Object => {
+            cursor.object(|key, cursor| callee.member(key, cursor))
         }
-        Ok(())
+        _ => callee.member(key, cursor),
     })?;
     let mut part = Part::new(PartKind::ToolCall, cursor.span_from(start));
     part.id = id.inner();

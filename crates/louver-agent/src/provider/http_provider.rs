@@ -1,19 +1,17 @@
 //! Sending, waiting, trying again: the same for every API.
 
-use super::answer::Answer;
-use super::connection::{Connection, ProxyChoice};
+use super::anthropic::MESSAGES;
 use super::dialect::{Dialect, Unreadable};
-use super::error::ProviderError;
-use super::request::Request;
-use crate::api_key::ApiKey;
-use crate::http_client;
-use crate::observer::{Observer, RunEvent};
+use super::openai_chat::CHAT;
+use super::openai_responses::RESPONSES;
+use super::{Answer, Connection, Provider, ProviderError, ProxyChoice, Request};
 use crate::overhead::count_overhead;
+use crate::{ApiKey, Observer, RunEvent, http_client};
 use louver::catalog::Catalog;
 use louver::count::count_message;
 use louver::sse::SseParser;
 use louver::tokens::{CounterChoice, Millitokens};
-use louver::wire::{Format, Message};
+use louver::{Format, Message};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response};
 use std::str::FromStr;
@@ -23,15 +21,67 @@ use tokio_util::sync::CancellationToken;
 
 /// One API at one address with one key.
 #[derive(Debug)]
-pub(super) struct Endpoint {
+pub struct HttpProvider {
     dialect: &'static Dialect,
     connection: Connection,
     key: ApiKey,
     client: Client,
 }
 
-impl Endpoint {
-    pub(super) fn new(dialect: &'static Dialect, connection: Connection, key: ApiKey) -> Result<Self, ProviderError> {
+#[async_trait::async_trait]
+impl Provider for HttpProvider {
+    fn format(&self) -> Format {
+        self.dialect.format
+    }
+
+    async fn send(&self, request: &Request<'_>, cancel: &CancellationToken) -> Result<Answer, ProviderError> {
+        let body = (self.dialect.body)(request);
+        self.retrying(request.observer, cancel, || self.ask(&body, request.is_streamed)).await
+    }
+
+    async fn count_tokens(&self, request: &Request<'_>, cancel: &CancellationToken) -> Result<u64, ProviderError> {
+        let Some((path, body)) = self.dialect.counting else {
+            return Ok(own_count(self.dialect.format, request));
+        };
+        let body = body(request);
+        self.retrying(request.observer, cancel, || self.count(path, &body)).await
+    }
+}
+
+impl HttpProvider {
+    /// Where Anthropic's API is.
+    pub const ANTHROPIC_URL: &'static str = "https://api.anthropic.com";
+    /// Where OpenAI's API is.
+    pub const OPENAI_URL: &'static str = "https://api.openai.com";
+
+    /// Anthropic's Messages.
+    ///
+    /// # Errors
+    ///
+    /// A connection that cannot be set up.
+    pub fn anthropic(connection: Connection, key: ApiKey) -> Result<Self, ProviderError> {
+        Self::new(&MESSAGES, connection, key)
+    }
+
+    /// OpenAI's Chat Completions, which others speak, too.
+    ///
+    /// # Errors
+    ///
+    /// A connection that cannot be set up.
+    pub fn openai_chat(connection: Connection, key: ApiKey) -> Result<Self, ProviderError> {
+        Self::new(&CHAT, connection, key)
+    }
+
+    /// OpenAI's Responses, with nothing kept by the provider: the history is the client's.
+    ///
+    /// # Errors
+    ///
+    /// A connection that cannot be set up.
+    pub fn openai_responses(connection: Connection, key: ApiKey) -> Result<Self, ProviderError> {
+        Self::new(&RESPONSES, connection, key)
+    }
+
+    fn new(dialect: &'static Dialect, connection: Connection, key: ApiKey) -> Result<Self, ProviderError> {
         let headers = headers(dialect, &connection, &key)?;
         let builder = http_client::builder().connect_timeout(connection.connect_timeout).default_headers(headers);
         let builder = match &connection.proxy {
@@ -41,32 +91,6 @@ impl Endpoint {
         };
         let client = builder.build().map_err(|error| unsendable(error, &key))?;
         Ok(Self { dialect, connection, key, client })
-    }
-
-    pub(super) fn format(&self) -> Format {
-        self.dialect.format
-    }
-
-    pub(super) async fn send(
-        &self,
-        request: &Request<'_>,
-        cancel: &CancellationToken,
-    ) -> Result<Answer, ProviderError> {
-        let body = (self.dialect.body)(request);
-        self.retrying(request.observer, cancel, || self.ask(&body, request.is_streamed)).await
-    }
-
-    /// The API's count, or the engine's where it has no endpoint for that.
-    pub(super) async fn count_tokens(
-        &self,
-        request: &Request<'_>,
-        cancel: &CancellationToken,
-    ) -> Result<u64, ProviderError> {
-        let Some((path, body)) = self.dialect.counting else {
-            return Ok(own_count(self.dialect.format, request));
-        };
-        let body = body(request);
-        self.retrying(request.observer, cancel, || self.count(path, &body)).await
     }
 
     /// Tries until there is an answer, the error is final, the tries are used up, or somebody asks to stop.
