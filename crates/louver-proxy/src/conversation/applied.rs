@@ -3,6 +3,7 @@
 use super::chain::Chain;
 use super::quote::{History, Piece};
 use super::record::{ApplyError, OurMessage, ViewRecord, holds, joined};
+use super::texts::hash_of_texts;
 use louver::edit::{Change, Edit, edit_message};
 use louver::plan::{Source, Trigger};
 use louver::window::{Decision, EditedMessage, Event, Log, SyntheticKind, SyntheticMessage, Window, WindowConfig};
@@ -53,7 +54,7 @@ impl ViewRecord {
         }
         let borrowed: Vec<&Message> = log.iter().map(|message| &**message).collect();
         let history = History::of(&borrowed, chain);
-        if history.hash_of(self).ok_or(ApplyError::NoSuchPlace)? != self.texts {
+        if hash_of_texts(self, &history).ok_or(ApplyError::NoSuchPlace)? != self.texts {
             return Err(ApplyError::OtherView);
         }
         let applying = Applying { record: self, format, log, chain, history };

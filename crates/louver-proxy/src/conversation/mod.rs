@@ -10,6 +10,7 @@ mod chain;
 mod quote;
 mod record;
 mod recorder;
+mod texts;
 
 pub use applied::{AppliedView, Item};
 pub(crate) use applied::{extend, window_of};

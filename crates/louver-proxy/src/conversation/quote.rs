@@ -1,7 +1,6 @@
 //! Texts that are made of our own words and of places in the history.
 
 use super::chain::Chain;
-use super::record::ViewRecord;
 use louver::json::{Cursor, JsonError, Kind, text};
 use louver::wire::{Message, Part, PartKind};
 use memchr::memmem;
@@ -69,17 +68,6 @@ impl<'m> History<'m> {
     /// A message by its number.
     fn message(&self, number: usize) -> Option<&'m Message> {
         self.messages.get(number).copied()
-    }
-
-    /// What all texts of a record are known by; nothing where one of them has a place that is not there.
-    pub(super) fn hash_of(&self, record: &ViewRecord) -> Option<String> {
-        let mut hasher = blake3::Hasher::new();
-        let edited = record.edited.iter().filter_map(|edited| edited.text.as_ref());
-        for pieces in record.ours.iter().map(|ours| &ours.text).chain(edited) {
-            let text = self.text(pieces)?;
-            hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
-        }
-        Some(hasher.finalize().to_hex().to_string())
     }
 
     /// A text of one message by its places there, line by line; what stands nowhere is left out.

@@ -3,6 +3,7 @@
 use super::chain::Chain;
 use super::quote::{History, Piece, counted_parts, own_text, push_ours};
 use super::record::{EditedPart, OurMessage, VERSION, ViewRecord, holds, joined};
+use super::texts::hash_of_texts;
 use louver::plan::Source;
 use louver::window::{Event, Origin, Window};
 use louver::wire::{Message, PartKind};
@@ -58,7 +59,7 @@ impl<'w> Recorder<'w> {
             facts: serde_json::Value::Null,
         };
         record.touches = record.last_place();
-        record.texts = self.history.hash_of(&record).unwrap_or_default();
+        record.texts = hash_of_texts(&record, &self.history).unwrap_or_default();
         record
     }
 

@@ -13,6 +13,7 @@ mod facts;
 mod failure;
 mod maintenance;
 mod migrations;
+mod on_chain;
 mod place;
 mod reads;
 mod search;

@@ -1,7 +1,7 @@
 //! The engine's search over an archive.
 
 use super::account::find_reader;
-use super::content::{Point, Tagged, archived, chain_to, tagged};
+use super::on_chain::{Point, Tagged, archived, chain_to, tagged};
 use crate::content::{ArchiveHit, SearchAnswer, SearchRequest, SearchScope};
 use crate::error::Error;
 use crate::name::ConversationId;

@@ -1,0 +1,96 @@
+//! Points of a chain, the messages on it, and where each stands.
+
+use super::account::named;
+use super::values::chain_hash;
+use crate::chain::{ChainHash, ChainTag};
+use crate::content::{ArchivedMessage, MessagePlace};
+use crate::error::Error;
+use rusqlite::{Connection, Row, params};
+
+/// A point of a chain.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub(super) position: i64,
+    pub(super) thread: i64,
+    pub(super) index: u32,
+}
+
+/// What a tag names.
+pub(super) enum Tagged {
+    Unknown,
+    Ambiguous,
+    Point(Point),
+}
+
+/// Finds the point that a tag names, among those of a reader.
+pub(super) fn tagged(connection: &Connection, reader: &str, tag: &ChainTag) -> Result<Tagged, Error> {
+    let sql = "SELECT DISTINCT p.chain FROM positions p JOIN threads t ON t.number = p.thread JOIN readers r ON r.number = t.reader
+        WHERE p.chain BETWEEN ?1 AND ?2 AND r.name = ?3 LIMIT 2";
+    let (first, last) = tag.bounds();
+    let mut statement = connection.prepare_cached(sql)?;
+    let chains = statement.query_map(params![first, last, reader], |row| chain_hash(row, 0))?;
+    let chains: Vec<ChainHash> = chains.collect::<Result<_, _>>()?;
+    let [chain] = chains[..] else {
+        return Ok(if chains.is_empty() { Tagged::Unknown } else { Tagged::Ambiguous });
+    };
+    let sql = "SELECT p.id, p.thread, p.message_index FROM positions p JOIN threads t ON t.number = p.thread
+            JOIN readers r ON r.number = t.reader
+        WHERE p.chain = ?1 AND r.name = ?2 ORDER BY p.id LIMIT 1";
+    let point = connection.prepare_cached(sql)?.query_row(params![chain.0, reader], |row| {
+        Ok(Point { position: row.get(0)?, thread: row.get(1)?, index: row.get(2)? })
+    })?;
+    Ok(Tagged::Point(point))
+}
+
+/// A message on a chain.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OnChain {
+    pub(super) position: i64,
+    pub(super) index: u32,
+    pub(super) message: i64,
+}
+
+/// The messages from the start of a chain to a point of it, as far back as they are known.
+pub(super) fn chain_to(connection: &Connection, point: Point) -> Result<Vec<OnChain>, Error> {
+    let sql = "SELECT id, message_index, previous, message FROM positions WHERE thread = ?1 AND message_index <= ?2
+        ORDER BY message_index DESC";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params![point.thread, point.index])?;
+    let (mut chain, mut wanted) = (Vec::new(), point.position);
+    // Whatever stands before a message has a lower index, so it comes later.
+    while let Some(row) = rows.next()? {
+        let position: i64 = row.get(0)?;
+        if position == wanted {
+            chain.push(OnChain { position, index: row.get(1)?, message: row.get(3)? });
+            wanted = row.get(2)?;
+        }
+        if wanted == 0 {
+            break;
+        }
+    }
+    chain.reverse();
+    Ok(chain)
+}
+
+const PLACE: &str = "c.id, p.message_index, p.chain, before.chain, m.format FROM positions p
+    JOIN threads t ON t.number = p.thread JOIN conversations c ON c.number = t.conversation
+    JOIN messages m ON m.id = p.message LEFT JOIN positions before ON before.id = p.previous";
+
+fn place(row: &Row<'_>) -> rusqlite::Result<MessagePlace> {
+    Ok(MessagePlace {
+        conversation: row.get::<_, String>(0)?.into(),
+        index: row.get(1)?,
+        chain: chain_hash(row, 2)?,
+        previous: row.get::<_, Option<[u8; 32]>>(3)?.map(ChainHash),
+        format: named(row, 4)?,
+    })
+}
+
+/// A message at its place.
+pub(super) fn archived(connection: &Connection, position: i64) -> Result<ArchivedMessage, Error> {
+    let sql = format!("SELECT {PLACE} WHERE p.id = ?1");
+    let place = connection.prepare_cached(&sql)?.query_row([position], place)?;
+    let sql = "SELECT x.raw FROM positions p JOIN texts x ON x.message = p.message WHERE p.id = ?1";
+    let raw = connection.prepare_cached(sql)?.query_row([position], |row| Ok(row.get_ref(0)?.as_str()?.into()))?;
+    Ok(ArchivedMessage { place, raw })
+}
