@@ -116,6 +116,18 @@ fn the_latest_request_and_pinned_texts_stay() {
 }
 
 #[test]
+fn calls_of_pinned_tools_stay_with_their_results() {
+    let mut window = started(with(config(4_000), |ladder| ladder.pin_tools = vec!["plan".to_owned()]));
+    let function = json!({ "name": "plan", "arguments": "{}" });
+    let call = json!({ "id": "c900", "type": "function", "function": function });
+    push(&mut window, &json!({ "role": "assistant", "content": null, "tool_calls": [call] }));
+    push(&mut window, &json!({ "role": "tool", "tool_call_id": "c900", "content": "first the tests, then the code" }));
+    until_cut(&mut window, &"some output of the tool\n".repeat(20));
+    let texts = sent(&window).join("\n");
+    assert!(texts.contains("first the tests, then the code"), "{texts}");
+}
+
+#[test]
 fn large_results_are_clipped_as_they_arrive_and_errors_stay_readable() {
     let mut window = started(with(config(100_000), |ladder| ladder.shrink_on_arrival_tokens = 500));
     let output = format!("start\n{}error: no such table\n{}end", "ok\n".repeat(1_000), "ok\n".repeat(1_000));

@@ -15,6 +15,8 @@ pub struct Ladder {
     pub shrink_on_arrival: Option<u64>,
     /// Messages that hold one of these texts always stay.
     pub pin: Vec<String>,
+    /// Tools whose calls and results never leave.
+    pub pin_tools: Vec<String>,
 }
 
 impl Ladder {
@@ -25,5 +27,6 @@ impl Ladder {
         set(&mut config.ledger_tokens, self.ledger_tokens);
         set(&mut config.shrink_on_arrival_tokens, self.shrink_on_arrival);
         config.pin.clone_from(&self.pin);
+        config.pin_tools.clone_from(&self.pin_tools);
     }
 }

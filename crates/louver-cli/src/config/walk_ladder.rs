@@ -4,7 +4,7 @@ use super::Ladder;
 use super::walk::{Block, Walk};
 
 /// Every key of `ladder`.
-const LADDER: &[&str] = &["keep_recent_tokens", "ledger_tokens", "shrink_on_arrival", "pin"];
+const LADDER: &[&str] = &["keep_recent_tokens", "ledger_tokens", "shrink_on_arrival", "pin", "pin_tools"];
 
 /// A pin without text would hold in every message.
 const EMPTY_PIN: &str = "is empty: it would pin every message";
@@ -17,6 +17,7 @@ impl Walk {
             ledger_tokens: self.optional(&block, "ledger_tokens", 0..=u64::MAX),
             shrink_on_arrival: self.optional(&block, "shrink_on_arrival", 0..=u64::MAX),
             pin: self.texts(&block, "pin", "texts", |text| text.is_empty().then_some(EMPTY_PIN)),
+            pin_tools: self.texts(&block, "pin_tools", "names", |_| None),
         }
     }
 }

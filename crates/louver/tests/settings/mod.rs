@@ -92,12 +92,15 @@ fn ladder() -> impl Strategy<Value = LadderConfig> {
     let pin = prop::collection::vec(prop_oneof![Just("ipsum_3".to_owned()), Just("Hm.".to_owned())], 0..2);
     (0..3_000u64, 0..1_500u64, 0..=100u8, prop_oneof![3 => Just(0u64), 1 => 20..400u64], pin, any::<bool>()).prop_map(
         |(keep_recent_tokens, ledger_tokens, lines_percent, shrink_on_arrival_tokens, pin, summarize_on_trim)| {
+            // Every call of the drawn histories: now and then nothing but words may leave.
+            let pin_tools = if keep_recent_tokens % 16 == 0 { vec!["read".to_owned()] } else { Vec::new() };
             LadderConfig {
                 keep_recent_tokens,
                 ledger_tokens,
                 lines_percent,
                 shrink_on_arrival_tokens,
                 pin,
+                pin_tools,
                 summarize_on_trim,
                 ..LadderConfig::default()
             }

@@ -33,6 +33,8 @@ pub struct LadderConfig {
     pub shrink_on_arrival_tokens: u64,
     /// Messages that hold one of these texts are pinned.
     pub pin: Vec<String>,
+    /// Calls of these tools are pinned, with their results.
+    pub pin_tools: Vec<String>,
     /// Whether a model's summary is wanted beside the ledger.
     pub summarize_on_trim: bool,
 }
@@ -59,6 +61,7 @@ impl Default for LadderConfig {
             lines_percent: 52,
             shrink_on_arrival_tokens: 0,
             pin: Vec::new(),
+            pin_tools: Vec::new(),
             summarize_on_trim: false,
         }
     }

@@ -253,13 +253,17 @@ impl Ladder {
         builder.put_counted_ledger(page, amount);
     }
 
-    /// The latest request and the messages that hold a pinned text.
+    /// The latest request, the messages that hold a pinned text and the calls of pinned tools.
     fn pinned(&self, input: &PolicyInput<'_>) -> Vec<usize> {
+        let LadderConfig { pin, pin_tools, .. } = &self.config;
         let holds = |index: &usize| {
-            let raw = input.original(*index).raw();
-            self.config.pin.iter().any(|text| raw.contains(text.as_str()))
+            let message = input.original(*index);
+            let is_pinned = |part: &Part| {
+                part.kind == PartKind::ToolCall && pin_tools.iter().any(|tool| *tool == message.name_of(part))
+            };
+            pin.iter().any(|text| message.raw().contains(text.as_str())) || message.shape().parts.iter().any(is_pinned)
         };
-        let in_view = input.units().iter().filter(|_| !self.config.pin.is_empty());
+        let in_view = input.units().iter().filter(|_| !pin.is_empty() || !pin_tools.is_empty());
         let mut pinned: Vec<usize> = in_view.flat_map(|unit| unit.range.clone()).filter(holds).collect();
         pinned.extend(input.latest_request());
         pinned.sort_unstable();
