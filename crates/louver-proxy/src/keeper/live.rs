@@ -90,14 +90,13 @@ impl Live {
             self.records.clear();
             self.archived = self.archived.min(common);
         }
-        if self.settled.as_ref().is_some_and(|settled| settled.window.len() > common) {
+        // A message can be the same to the chain and another one to send and to count: its thinking is gone, say.
+        let pairs = self.history.messages.iter().zip(&history.messages);
+        let same = pairs.take_while(|(old, new)| Arc::ptr_eq(old, new)).count();
+        if self.settled.as_ref().is_some_and(|settled| settled.window.len() > same) {
             self.settled = None;
         }
-        let is_same = |(old, new): (&Arc<_>, &Arc<_>)| Arc::ptr_eq(old, new);
-        let of_view = self.current.as_ref().map_or(0, |current| current.view.at);
-        let is_view_known =
-            common >= of_view && self.history.messages[..of_view].iter().zip(&history.messages[..of_view]).all(is_same);
-        if !is_view_known {
+        if self.current.as_ref().is_some_and(|current| current.view.at > same) {
             self.current = None;
         }
         self.history = history.clone();

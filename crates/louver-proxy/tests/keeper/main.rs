@@ -8,4 +8,5 @@ mod world;
 
 mod api;
 mod desk;
+mod restarts;
 mod talk;
