@@ -1,6 +1,7 @@
 //! After a refusal: once more, smaller or without thinking.
 
 use super::deciding::Deciding;
+use super::figures::in_our_tokens;
 use super::ticket::{Open, Ticket};
 use super::{Keeper, now};
 use crate::brain::{AfterRefusal, Decided, OwnRefusal, Refused, Tokens};
@@ -70,10 +71,10 @@ impl Keeper {
         figures: OverflowFigures,
     ) -> Option<(ViewRecord, u64)> {
         let refused = figures.input_tokens.unwrap_or(open.tokens.sent).max(1);
-        let ours = louver::tokens::Millitokens::from_tokens(open.tokens.sent).scaled_down(deciding.figures.factor);
-        let seen = Factor::ratio(refused, ours.ceil_tokens().max(1));
+        let ours = in_our_tokens(open.tokens.sent, open.figures.factor);
+        let seen = Factor::ratio(refused, ours.max(1));
         let believed = seen.filter(|seen| (BELIEVED.0..=BELIEVED.1).contains(&seen.millionths()));
-        let factor = believed.filter(|_| figures.input_tokens.is_some()).unwrap_or(deciding.figures.factor);
+        let factor = believed.filter(|_| figures.input_tokens.is_some()).unwrap_or(open.figures.factor);
         let named = figures.limit_tokens.filter(|limit| *limit > 0);
         let limit = named.unwrap_or(refused * GUESS_PERCENT / 100);
         self.learn(deciding, limit, factor, named.is_some()).await;
