@@ -28,6 +28,9 @@ pub struct ViewRecord {
     /// Whether the provider had refused the request before.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_rescue: bool,
+    /// Whether it was decided at another request, and the client has changed something behind what it speaks of since.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_taken_over: bool,
     /// How many messages the request had.
     pub messages: usize,
     /// Messages that are not sent.

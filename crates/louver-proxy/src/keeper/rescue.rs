@@ -3,6 +3,7 @@
 use super::deciding::Deciding;
 use super::figures::in_our_tokens;
 use super::ticket::{Open, Ticket};
+use super::trouble::Halt;
 use super::{Keeper, now};
 use crate::brain::{AfterRefusal, Decided, OwnRefusal, Refused, Tokens};
 use crate::conversation::ViewRecord;
@@ -33,34 +34,36 @@ impl Keeper {
         if !open.is_counted || request.mode == Mode::Off {
             return AfterRefusal::Pass(Ticket(Some(open)));
         }
-        match self.rescue(request, &open, refused).await {
-            Some(decided) => AfterRefusal::Again(decided),
-            None => AfterRefusal::Pass(Ticket(Some(open))),
+        match self.insist(|| self.rescue(request, &open, refused)).await {
+            Ok(Some(decided)) => AfterRefusal::Again(decided),
+            Ok(None) | Err(_) => AfterRefusal::Pass(Ticket(Some(open))),
         }
     }
 
-    async fn rescue(&self, request: &ModelRequest, open: &Open, refused: Refused) -> Option<Decided<Ticket>> {
-        let mut deciding = self.begin(request).await.ok().flatten()?;
+    async fn rescue(
+        &self,
+        request: &ModelRequest,
+        open: &Open,
+        refused: Refused,
+    ) -> Result<Option<Decided<Ticket>>, Halt> {
+        let Some(mut deciding) = self.begin(request).await? else { return Ok(None) };
         if deciding.is_storm() {
             tracing::error!(conversation = %deciding.live.id, "refused again and again; this conversation is left alone");
-            return None;
+            return Ok(None);
         }
-        let (record, sent) = match refused.refusal {
-            Refusal::Overflow(figures) => self.smaller(&mut deciding, open, figures).await?,
-            Refusal::BoundThinking => {
-                let current = deciding.live.current.as_ref()?;
-                let messages = deciding.live.history.chain.counted().len();
-                (ViewRecord::clone(&current.record).without_thinking(messages), open.tokens.sent)
-            }
+        let mended = match refused.refusal {
+            Refusal::Overflow(figures) => self.smaller(&mut deciding, open, figures).await,
+            Refusal::BoundThinking => deciding.without_thinking().map(|record| (record, open.tokens.sent)),
         };
-        let record = ViewRecord { is_rescue: true, ..record };
-        let stored = self.keep_attempt(&mut deciding, &record).await?;
+        let Some((record, sent)) = mended else { return Ok(None) };
+        let record = ViewRecord { is_rescue: true, is_taken_over: false, ..record };
+        let Some(stored) = self.keep_attempt(&mut deciding, &record).await? else { return Ok(None) };
         let tokens = Tokens { sent, held: open.tokens.held };
         let mut next = self.open(&deciding, tokens, Some(stored.decision.key));
         next.at = open.at;
         next.cut_reason = Some("refused by the provider".to_owned());
         next.cache_break = Some("the history was cut".to_owned());
-        Some(deciding.decided(Outcome::Rescued, next))
+        Ok(Some(deciding.decided(Outcome::Rescued, next)))
     }
 
     /// A view that the provider should take, and its tokens. What it said is learned.
@@ -77,7 +80,7 @@ impl Keeper {
         let factor = believed.filter(|_| figures.input_tokens.is_some()).unwrap_or(open.figures.factor);
         let named = figures.limit_tokens.filter(|limit| *limit > 0);
         let limit = named.unwrap_or(refused * GUESS_PERCENT / 100);
-        self.learn(deciding, limit, factor, named.is_some()).await;
+        self.learn(deciding, named, factor).await;
         // Where the limit alone asks for no cut, something else was too much.
         [limit, (refused * GUESS_PERCENT / 100).min(limit * 9 / 10)].into_iter().find_map(|limit| {
             let figures = deciding.figures.clone().limited_to(limit, factor, &self.settings.policy)?;
@@ -90,10 +93,10 @@ impl Keeper {
         })
     }
 
-    async fn learn(&self, deciding: &Deciding, limit: u64, factor: Factor, is_named: bool) {
+    async fn learn(&self, deciding: &Deciding, limit: Option<u64>, factor: Factor) {
         let scope = deciding.scope.clone();
         let learned = async {
-            if is_named {
+            if let Some(limit) = limit {
                 self.store.learn_limit(scope.clone(), limit, now()).await?;
             }
             if factor != deciding.figures.factor {
@@ -108,22 +111,21 @@ impl Keeper {
     }
 
     /// Records a further attempt at this request, and shows the one that counts; nothing where there may be none.
-    async fn keep_attempt(&self, deciding: &mut Deciding, record: &ViewRecord) -> Option<StoredDecision> {
-        self.archive_before_cut(deciding).await.ok()?;
+    async fn keep_attempt(&self, deciding: &mut Deciding, record: &ViewRecord) -> Result<Option<StoredDecision>, Halt> {
+        self.archive_before_cut(deciding).await?;
         let attempts = super::records::attempts_at(&deciding.live.records, &deciding.key);
         let last = attempts.map(|stored| stored.decision.key.attempt).max();
         let key = DecisionKey { attempt: last.map_or(0, |last| last + 1), ..deciding.key.clone() };
-        let decision = self.decision(deciding, record, key)?;
+        let Some(decision) = self.decision(deciding, record, key) else { return Ok(None) };
         let stored = if last.is_none() {
-            self.insist(|| self.store.insert_decision(decision.clone())).await.ok()?.into_winner()
+            self.store.insert_decision(decision).await?.into_winner()
         } else {
-            match self.insist(|| self.store.insert_attempt(decision.clone())).await.ok()? {
+            match self.store.insert_attempt(decision).await? {
                 FurtherAttempt::Inserted(inserted) => inserted.into_winner(),
-                FurtherAttempt::Shown(_) | FurtherAttempt::Exhausted => return None,
+                FurtherAttempt::Shown(_) | FurtherAttempt::Exhausted => return Ok(None),
             }
         };
-        deciding.adopt(stored.clone()).ok()?;
-        Some(stored)
+        Ok(deciding.adopt(stored.clone()).is_ok().then_some(stored))
     }
 
     /// Notes that an answer to a recorded view is about to be seen.
@@ -135,7 +137,13 @@ impl Keeper {
 }
 
 impl Deciding {
-    /// Whether the last records were all made after refusals.
+    /// The present view without thinking, if there is one of ours.
+    fn without_thinking(&self) -> Option<ViewRecord> {
+        let current = self.live.current.as_ref()?;
+        Some(ViewRecord::clone(&current.record).without_thinking(self.live.history.chain.counted().len()))
+    }
+
+    /// Whether the last decisions were all made after refusals.
     fn is_storm(&self) -> bool {
         let chain = &self.live.history.chain;
         let mut records: Vec<(usize, &StoredDecision)> = self
@@ -145,9 +153,9 @@ impl Deciding {
             .filter_map(|stored| Some((chain.position(stored.decision.key.chain)?, stored)))
             .collect();
         records.sort_by_key(|(boundary, stored)| (*boundary, stored.sequence));
-        let last = records.iter().rev().take(STORM);
-        let is_rescue =
-            |stored: &StoredDecision| ViewRecord::parse(&stored.decision.record).is_ok_and(|record| record.is_rescue);
-        records.len() >= STORM && last.into_iter().all(|(_, stored)| is_rescue(stored))
+        let read = records.iter().rev().filter_map(|(_, stored)| ViewRecord::parse(&stored.decision.record).ok());
+        let last: Vec<bool> =
+            read.filter(|record| !record.is_taken_over).take(STORM).map(|record| record.is_rescue).collect();
+        last.len() == STORM && last.into_iter().all(|is_rescue| is_rescue)
     }
 }

@@ -7,6 +7,8 @@
 mod world;
 
 mod api;
+mod chains;
 mod desk;
 mod restarts;
 mod talk;
+mod trouble;
