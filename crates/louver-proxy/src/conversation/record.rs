@@ -132,13 +132,13 @@ impl ViewRecord {
             && self.ours.is_empty()
     }
 
-    /// The same view without any thinking.
+    /// The same view without any thinking, the last of which is in message number `last`, counted from 1 on.
     #[must_use]
-    pub fn without_thinking(mut self, messages: usize) -> Self {
+    pub fn without_thinking(mut self, messages: usize, last: usize) -> Self {
         self.messages = messages;
         self.thinking_gone = std::iter::once(0..messages).collect();
         self.thinking_gone_before = std::iter::once(0..messages).collect();
-        self.touches = messages;
+        self.touches = self.touches.max(last);
         self
     }
 

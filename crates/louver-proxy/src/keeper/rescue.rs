@@ -1,5 +1,6 @@
 //! After a refusal: once more, smaller or without thinking.
 
+use super::asked::Hashed;
 use super::deciding::Deciding;
 use super::figures::in_our_tokens;
 use super::ticket::{Open, Ticket};
@@ -12,6 +13,7 @@ use crate::outcome::Outcome;
 use http::StatusCode;
 use louver::refusal::{OverflowFigures, Refusal};
 use louver::tokens::Factor;
+use louver::wire::PartKind;
 use louver_store::{DecisionKey, FurtherAttempt, StoredDecision};
 
 /// After so many rescues in a row a conversation is left alone.
@@ -19,6 +21,9 @@ const STORM: usize = 3;
 
 /// What is tried where the provider does not say how much it takes: a share of what it refused.
 const GUESS_PERCENT: u64 = 70;
+
+/// What is learned there: the refused request was too long, but nobody knows by how much.
+const BELOW_REFUSED_PERCENT: u64 = 90;
 
 /// How far the provider's count may be from ours and still be believed.
 const BELIEVED: (u64, u64) = (250_000, 4_000_000);
@@ -31,7 +36,9 @@ impl Keeper {
         refused: Refused,
     ) -> AfterRefusal<Ticket> {
         let Some(open) = ticket.0 else { return AfterRefusal::Pass(ticket) };
-        if !open.is_counted || request.mode == Mode::Off {
+        // Bound thinking is refused after a cut of ours: that is mended in every mode.
+        let is_left_alone = matches!(request.mode, Mode::Off | Mode::Observe) && refused.refusal.overflow().is_some();
+        if !open.is_counted || is_left_alone {
             return AfterRefusal::Pass(Ticket(Some(open)));
         }
         match self.insist(|| self.rescue(request, &open, refused)).await {
@@ -52,7 +59,7 @@ impl Keeper {
             return Ok(None);
         }
         let mended = match refused.refusal {
-            Refusal::Overflow(figures) => self.smaller(&mut deciding, open, figures).await,
+            Refusal::Overflow(figures) => self.smaller(&mut deciding, open, figures, refused.status).await,
             Refusal::BoundThinking => deciding.without_thinking().map(|record| (record, open.tokens.sent)),
         };
         let Some((record, sent)) = mended else { return Ok(None) };
@@ -72,17 +79,21 @@ impl Keeper {
         deciding: &mut Deciding,
         open: &Open,
         figures: OverflowFigures,
+        status: StatusCode,
     ) -> Option<(ViewRecord, u64)> {
         let refused = figures.input_tokens.unwrap_or(open.tokens.sent).max(1);
         let ours = in_our_tokens(open.tokens.sent, open.figures.factor);
         let seen = Factor::ratio(refused, ours.max(1));
         let believed = seen.filter(|seen| (BELIEVED.0..=BELIEVED.1).contains(&seen.millionths()));
         let factor = believed.filter(|_| figures.input_tokens.is_some()).unwrap_or(open.figures.factor);
-        let named = figures.limit_tokens.filter(|limit| *limit > 0);
-        let limit = named.unwrap_or(refused * GUESS_PERCENT / 100);
-        self.learn(deciding, named, factor).await;
+        let percent = |tokens: u64, percent: u64| tokens.saturating_mul(percent) / 100;
+        let named = figures.limit_tokens.filter(|limit| *limit > 0).map(|limit| input_limit(limit, figures, open));
+        // Too many bytes say nothing of tokens.
+        let guessed = (status != StatusCode::PAYLOAD_TOO_LARGE).then(|| percent(refused, BELOW_REFUSED_PERCENT));
+        self.learn(deciding, named.or(guessed), factor).await;
+        let limit = named.unwrap_or(percent(refused, GUESS_PERCENT));
         // Where the limit alone asks for no cut, something else was too much.
-        [limit, (refused * GUESS_PERCENT / 100).min(limit * 9 / 10)].into_iter().find_map(|limit| {
+        [limit, percent(refused, GUESS_PERCENT).min(percent(limit, 90))].into_iter().find_map(|limit| {
             let figures = deciding.figures.clone().limited_to(limit, factor, &self.settings.policy)?;
             let mut window = deciding.live.other_window(&figures.config).ok()?;
             let is_cut = window.fit().is_ok_and(|fit| fit.is_cut());
@@ -136,11 +147,22 @@ impl Keeper {
     }
 }
 
+/// How much input is taken, where a limit counts the reply, too: what is left of it, and the reserve that is kept anyway.
+fn input_limit(limit: u64, figures: OverflowFigures, open: &Open) -> u64 {
+    match figures.reply_tokens {
+        Some(reply) => limit.saturating_sub(reply).saturating_add(open.figures.reserve).min(limit),
+        None => limit,
+    }
+}
+
 impl Deciding {
     /// The present view without thinking, if there is one of ours.
     fn without_thinking(&self) -> Option<ViewRecord> {
         let current = self.live.current.as_ref()?;
-        Some(ViewRecord::clone(&current.record).without_thinking(self.live.history.chain.counted().len()))
+        let Hashed { messages, chain, .. } = &self.live.history;
+        let last = messages.iter().rposition(|message| message.shape().has(PartKind::Thinking));
+        let last = last.map_or(0, |index| chain.count_before(index + 1));
+        Some(ViewRecord::clone(&current.record).without_thinking(chain.counted().len(), last))
     }
 
     /// Whether the last decisions were all made after refusals.

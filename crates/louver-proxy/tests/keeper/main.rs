@@ -9,6 +9,8 @@ mod world;
 mod api;
 mod chains;
 mod desk;
+mod modes;
+mod rescues;
 mod restarts;
 mod talk;
 mod trouble;
