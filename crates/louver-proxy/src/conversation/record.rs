@@ -28,6 +28,9 @@ pub struct ViewRecord {
     /// Whether the provider had refused the request before.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_rescue: bool,
+    /// Whether it was decided at another request, and the client has changed something behind what it speaks of since.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_taken_over: bool,
     /// How many messages the request had.
     pub messages: usize,
     /// Messages that are not sent.
@@ -129,13 +132,13 @@ impl ViewRecord {
             && self.ours.is_empty()
     }
 
-    /// The same view without any thinking.
+    /// The same view without any thinking, the last of which is in message number `last`, counted from 1 on.
     #[must_use]
-    pub fn without_thinking(mut self, messages: usize) -> Self {
+    pub fn without_thinking(mut self, messages: usize, last: usize) -> Self {
         self.messages = messages;
         self.thinking_gone = std::iter::once(0..messages).collect();
         self.thinking_gone_before = std::iter::once(0..messages).collect();
-        self.touches = messages;
+        self.touches = self.touches.max(last);
         self
     }
 

@@ -47,6 +47,7 @@ impl<'w> Recorder<'w> {
             policy: self.window.policy_name().to_owned(),
             trigger: trigger.flatten(),
             is_rescue: false,
+            is_taken_over: false,
             messages: counted.len(),
             thinking_gone_before: self.thinking_gone_before(&gone),
             gone,

@@ -5,7 +5,7 @@ use super::figures::{Figures, Frame};
 use super::live::{Current, Live};
 use super::records::{attempts_at, choose};
 use super::ticket::{Open, Ticket};
-use super::trouble::unavailable;
+use super::trouble::{Halt, unavailable};
 use super::{Archive, Keeper, now};
 use crate::brain::{Conversation, Decided, Decision, OwnRefusal, Tokens};
 use crate::conversation::{ApplyError, Item, ViewRecord};
@@ -14,16 +14,18 @@ use crate::outcome::Outcome;
 use bytes::Bytes;
 use louver::window::{Event, Window};
 use louver_store::{
-    ChainHash, ChainQuery, ConversationInfo, DecisionKey, LimitScope, NewContent, NewMessage, Observed, Sequence,
-    StoredDecision,
+    ChainQuery, ConversationInfo, DecisionKey, LimitScope, NewContent, NewMessage, Observed, Sequence, StoredDecision,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-/// A history of fewer bytes than this was never cut, whatever the mode.
-const NEVER_CUT_BYTES: usize = 60_000;
+/// A history of fewer bytes than this was never cut, whatever the mode, if its model takes more.
+const NEVER_CUT_BYTES: u64 = 60_000;
+
+/// The smallest window that a model of which nothing is known may have.
+const SMALLEST_WINDOW: u64 = 4_000;
 
 /// Which new cuts may be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +42,17 @@ enum May {
 struct Thought {
     tokens: Tokens,
     /// The view after a new cut.
-    cut: Option<ViewRecord>,
+    cut: Option<NewCut>,
     observed: Option<u64>,
+}
+
+/// A cut that is not recorded yet.
+struct NewCut {
+    record: ViewRecord,
+    /// Whether nothing can be sent without it.
+    is_forced: bool,
+    /// What would be sent without it.
+    tokens_before: u64,
 }
 
 /// A request while it is decided about.
@@ -51,6 +62,8 @@ pub(super) struct Deciding {
     pub(super) figures: Figures,
     pub(super) scope: LimitScope,
     pub(super) key: DecisionKey,
+    /// The view that applies, where it was decided at a request that is not on this chain.
+    taken_over: Option<ViewRecord>,
     frame: Frame,
     may: May,
     is_observed: bool,
@@ -63,28 +76,36 @@ impl Keeper {
     ///
     /// What the client is told where nothing can be sent.
     pub(super) async fn decide_about(&self, request: &ModelRequest) -> Result<Decision<Ticket>, OwnRefusal> {
+        self.insist(|| self.try_to_decide(request)).await
+    }
+
+    async fn try_to_decide(&self, request: &ModelRequest) -> Result<Decision<Ticket>, Halt> {
         let Some(mut deciding) = self.begin(request).await? else {
             return Ok(Decision::Send(Decided::passing(Ticket::default())));
         };
-        let thought = deciding.think();
+        let Thought { mut tokens, cut, observed } = deciding.think();
         let mut outcome = if deciding.live.current.is_some() { Outcome::Kept } else { Outcome::Passed };
         let mut cut_reason = None;
-        if let Some(record) = thought.cut {
-            cut_reason = Some(reason(&record));
-            outcome = Outcome::Cut;
-            let key = deciding.key.clone();
-            self.keep_record(&mut deciding, record, key).await?;
+        if let Some(cut) = cut {
+            let (reason, tokens_before) = (reason(&cut.record), cut.tokens_before);
+            match self.keep_cut(&mut deciding, cut).await? {
+                true => (outcome, cut_reason) = (Outcome::Cut, Some(reason)),
+                false => tokens.sent = tokens_before,
+            }
         }
+        self.take_over(&mut deciding).await?;
         let own = deciding.own_record();
         let is_repeat = own.as_ref().is_some_and(|stored| stored.is_shown);
-        if own.is_some() && outcome == Outcome::Kept {
-            let is_rescue = deciding.live.current.as_ref().is_some_and(|current| current.record.is_rescue);
-            outcome = if is_rescue { Outcome::Rescued } else { Outcome::Cut };
+        if let Some(current) = deciding.live.current.as_ref().filter(|current| !current.record.is_taken_over)
+            && own.is_some()
+            && outcome == Outcome::Kept
+        {
+            outcome = if current.record.is_rescue { Outcome::Rescued } else { Outcome::Cut };
         }
         let key = own.map(|stored| stored.decision.key.clone());
-        let mut open = self.open(&deciding, thought.tokens, key);
+        let mut open = self.open(&deciding, tokens, key);
         (open.is_repeat, open.cut_reason) = (is_repeat, cut_reason);
-        open.observed = thought.observed.map(|sent| Observed { sent, cost: None });
+        open.observed = observed.map(|sent| Observed { sent, cost: None });
         open.cache_break = deciding.cache_break(outcome);
         let decided = deciding.decided(outcome, open);
         self.end(deciding, request.purpose);
@@ -92,9 +113,10 @@ impl Keeper {
     }
 
     /// Reads a request, finds its conversation and the record that applies to it.
-    pub(super) async fn begin(&self, request: &ModelRequest) -> Result<Option<Deciding>, OwnRefusal> {
+    pub(super) async fn begin(&self, request: &ModelRequest) -> Result<Option<Deciding>, Halt> {
         let Some(mut asked) = Asked::read(request, &self.settings.user) else { return Ok(None) };
         let live = self.lives.meet(&mut asked).await;
+        self.weigh(&live);
         let scope = self.scope(request, &asked);
         let facts = self.facts(&scope).await;
         let (figures, frame) = Figures::of(&asked, &self.settings, facts, live.frame.as_ref());
@@ -106,16 +128,15 @@ impl Keeper {
         };
         let may = may(asked.purpose, request.mode);
         let is_observed = request.mode == Mode::Observe && asked.purpose == Purpose::Generate;
-        let mut deciding = Deciding { asked, live, figures, scope, key, frame, may, is_observed };
-        if let Err(refusal) = self.read_records(&mut deciding).await {
-            let is_small = deciding.asked.body.text().len() < NEVER_CUT_BYTES;
-            return if is_small { Ok(None) } else { Err(refusal) };
+        let mut deciding = Deciding { asked, live, figures, scope, key, taken_over: None, frame, may, is_observed };
+        if let Err(error) = self.read_records(&mut deciding).await {
+            return if deciding.was_never_cut() { Ok(None) } else { Err(error.into()) };
         }
         match deciding.apply_record() {
-            Ok(None) => {}
-            Ok(Some(record)) => self.take_over(&mut deciding, record).await?,
+            Ok(taken_over) => deciding.taken_over = taken_over,
             Err(ApplyError::Unreadable) => {
-                return Err(unavailable("a decision about this conversation was made by another version of Louver"));
+                let why = "a decision about this conversation was made by another version of Louver";
+                return Err(unavailable(why).into());
             }
             Err(error) => tracing::error!(%error, "a recorded view cannot be built; the history goes out as it came"),
         }
@@ -123,58 +144,74 @@ impl Keeper {
     }
 
     /// Asks the store for what was decided on this chain, as far as that is not known.
-    async fn read_records(&self, deciding: &mut Deciding) -> Result<(), OwnRefusal> {
-        let version = self.insist(|| self.store.decisions_version()).await?;
+    async fn read_records(&self, deciding: &mut Deciding) -> Result<(), louver_store::Error> {
+        let version = self.store.decisions_version().await?;
         let live = &mut *deciding.live;
         let ends = live.history.chain.ends();
         let is_current = live.asked.version == Some(version);
         if is_current && live.asked.hashes == ends.len() {
             return Ok(());
         }
-        let known = live.asked.hashes.min(ends.len());
-        let query = |hashes: &[ChainHash], after: Sequence| ChainQuery {
+        let known = if is_current { live.asked.hashes.min(ends.len()) } else { 0 };
+        let mut query = ChainQuery {
             upstream: deciding.asked.upstream.clone(),
-            hashes: hashes.to_vec(),
-            after,
+            hashes: ends[known..].to_vec(),
+            after: Sequence::default(),
         };
-        let mut queries = vec![query(&ends[known..], Sequence::default())];
-        if !is_current && known > 0 {
-            queries.push(query(&ends[..known], Sequence::default()));
-            live.records.clear();
+        let mut is_asked_for = true;
+        if !is_current && !live.records.is_empty() {
+            // Records are large and never change; only whether they were shown does.
+            let heads = self.store.decision_heads_on(query.clone()).await?;
+            let unknown = live.keep_known(&heads);
+            is_asked_for = unknown.is_some();
+            query.after = unknown.map_or(query.after, |first| Sequence(first.0 - 1));
         }
-        for query in queries.into_iter().filter(|query| !query.hashes.is_empty()) {
-            let found = self.insist(|| self.store.decisions_on(query.clone())).await?;
-            let is_new = |stored: &StoredDecision| live.records.iter().all(|known| known.sequence != stored.sequence);
-            let found: Vec<_> = found.into_iter().filter(is_new).collect();
-            live.records.extend(found);
+        if is_asked_for {
+            let found = self.store.decisions_on(query).await?;
+            live.add_records(found);
         }
-        live.asked.hashes = ends.len();
+        live.asked.hashes = live.history.chain.ends().len();
         live.asked.version = Some(version);
         Ok(())
     }
 
-    /// A view that was decided before the client changed something behind it: it is recorded here, too.
-    async fn take_over(&self, deciding: &mut Deciding, record: ViewRecord) -> Result<(), OwnRefusal> {
-        if deciding.asked.purpose == Purpose::CountTokens {
-            return Ok(());
+    /// A view that was decided before the client changed something behind it: it is recorded here, too. Everybody takes the
+    /// same one over, so it holds also where that cannot be.
+    async fn take_over(&self, deciding: &mut Deciding) -> Result<(), Halt> {
+        let record = deciding.taken_over.take().filter(|_| deciding.asked.purpose != Purpose::CountTokens);
+        let Some(record) = record else { return Ok(()) };
+        match self.keep_record(deciding, ViewRecord { is_taken_over: true, ..record }).await {
+            Err(Halt::Store(error)) => {
+                tracing::warn!(%error, "a view that is taken over cannot be recorded anew");
+                Ok(())
+            }
+            kept => kept,
         }
-        let key = deciding.key.clone();
-        self.keep_record(deciding, record, key).await
     }
 
-    /// Records a view, durably, and shows the one that counts.
-    pub(super) async fn keep_record(
-        &self,
-        deciding: &mut Deciding,
-        record: ViewRecord,
-        key: DecisionKey,
-    ) -> Result<(), OwnRefusal> {
-        let Some(decision) = self.decision(deciding, &record, key) else {
-            return Err(unavailable("a decision cannot be written"));
-        };
+    /// Records a new cut; says whether it is shown. One that only pays is put off where it cannot be recorded.
+    async fn keep_cut(&self, deciding: &mut Deciding, cut: NewCut) -> Result<bool, Halt> {
+        match self.keep_record(deciding, cut.record).await {
+            Ok(()) => {
+                deciding.taken_over = None;
+                Ok(true)
+            }
+            Err(Halt::Store(error)) if !cut.is_forced => {
+                tracing::warn!(%error, "a cut cannot be recorded and is put off");
+                Ok(false)
+            }
+            Err(halt) => Err(halt),
+        }
+    }
+
+    /// Records a view at this request, durably, and shows the one that counts.
+    async fn keep_record(&self, deciding: &mut Deciding, record: ViewRecord) -> Result<(), Halt> {
+        let key = deciding.key.clone();
+        let decision =
+            self.decision(deciding, &record, key).ok_or_else(|| unavailable("a decision cannot be written"))?;
         self.archive_before_cut(deciding).await?;
-        let inserted = self.insist(|| self.store.insert_decision(decision.clone())).await?;
-        deciding.adopt(inserted.into_winner()).map_err(|_| unavailable("another decision cannot be applied"))
+        let inserted = self.store.insert_decision(decision).await?;
+        deciding.adopt(inserted.into_winner()).map_err(|_| unavailable("another decision cannot be applied").into())
     }
 
     /// A record as the store takes it.
@@ -194,11 +231,11 @@ impl Keeper {
     }
 
     /// What a cut hides has to be there before.
-    pub(super) async fn archive_before_cut(&self, deciding: &mut Deciding) -> Result<(), OwnRefusal> {
+    pub(super) async fn archive_before_cut(&self, deciding: &mut Deciding) -> Result<(), louver_store::Error> {
         if self.settings.archive == Archive::Full
             && let Some(content) = deciding.new_content()
         {
-            self.insist(|| self.store.put_content(content.clone())).await?;
+            self.store.put_content(content).await?;
             deciding.live.archived = deciding.live.history.messages.len();
         }
         Ok(())
@@ -235,7 +272,11 @@ impl Keeper {
                 }
             }
         }
-        self.lives.weigh(&deciding.live, self.settings.max_conversations, self.settings.max_conversation_bytes);
+        self.weigh(&deciding.live);
+    }
+
+    fn weigh(&self, live: &Live) {
+        self.lives.weigh(live, self.settings.max_conversations, self.settings.max_conversation_bytes);
     }
 }
 
@@ -277,6 +318,13 @@ impl Deciding {
             live.current = None;
         }
         Ok(taken_over.filter(|_| !chosen.is_on_chain))
+    }
+
+    /// Whether the history is too small for any mode to have cut it: a token has at least a byte.
+    fn was_never_cut(&self) -> bool {
+        let limit = self.figures.limit.map_or(SMALLEST_WINDOW, |limit| limit.saturating_sub(self.figures.reserve));
+        let bytes = self.asked.body.text().len() as u64;
+        bytes < limit.min(NEVER_CUT_BYTES) && self.live.records.is_empty()
     }
 
     /// Takes a recorded decision for the one that counts.
@@ -325,9 +373,10 @@ impl Deciding {
             May::Everything => true,
         };
         let is_repeated = self.own_record().is_some_and(|stored| stored.is_shown);
+        let (tokens_before, is_forced) = (self.scaled(window.tokens()), window.is_over() || has_arrivals);
         let is_cut = may_fit && !is_repeated && self.fit(&mut window);
         let makes_record = self.asked.purpose != Purpose::CountTokens && (is_cut || has_arrivals);
-        let cut = makes_record.then(|| self.record(&window));
+        let cut = makes_record.then(|| NewCut { record: self.record(&window), is_forced, tokens_before });
         Ok(Thought { tokens: Tokens { sent: self.scaled(window.tokens()), held }, cut, observed })
     }
 

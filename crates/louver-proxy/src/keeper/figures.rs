@@ -76,7 +76,7 @@ impl Figures {
             false => asked_reply,
         };
         let factor = facts.calibration.unwrap_or(Factor::ONE);
-        let budget = limit.and_then(|limit| Budget::new(as_ours(limit, factor), Some(reserve)).ok());
+        let budget = limit.and_then(|limit| budget(limit, reserve, factor));
         let policy = if budget.is_some() { settings.policy.clone() } else { PolicyKind::Everything };
         let mut config = WindowConfig::new(asked.format(), policy)
             .with_model(model.as_deref(), CounterChoice::Auto)
@@ -90,7 +90,7 @@ impl Figures {
     /// The same for a provider that takes no more than this.
     pub(super) fn limited_to(mut self, limit: u64, factor: Factor, policy: &PolicyKind) -> Option<Self> {
         let reserve = self.reserve.min(limit / 4);
-        let budget = Budget::new(as_ours(limit, factor), Some(reserve)).ok()?;
+        let budget = budget(limit, reserve, factor)?;
         (self.limit, self.factor, self.reserve) = (Some(limit), factor, reserve);
         self.config.budget = Some(budget);
         self.config.policy = policy.clone();
@@ -98,10 +98,15 @@ impl Figures {
     }
 }
 
-/// Tokens of the provider's as tokens of ours.
-pub(super) fn as_ours(tokens: u64, factor: Factor) -> u64 {
+/// Tokens of the provider's as tokens of ours, so many of which each of ours is.
+pub(super) fn in_our_tokens(tokens: u64, factor: Factor) -> u64 {
     let ours = u128::from(tokens) * u128::from(Factor::ONE.millionths()) / u128::from(factor.millionths().max(1));
     u64::try_from(ours).unwrap_or(u64::MAX)
+}
+
+/// What the provider takes and what is kept free of it, in our tokens.
+fn budget(limit: u64, reserve: u64, factor: Factor) -> Option<Budget> {
+    Budget::new(in_our_tokens(limit, factor), Some(in_our_tokens(reserve, factor))).ok()
 }
 
 /// Whether the provider takes input plus `max_tokens` above the window and ends the reply where the window ends.

@@ -6,7 +6,7 @@ use super::money::Baseline;
 use crate::conversation::{AppliedView, Chain, ViewRecord, extend, window_of};
 use louver::window::{Window, WindowConfig};
 use louver::wire::Format;
-use louver_store::{ConversationId, DecisionsVersion, Sequence, StoredDecision};
+use louver_store::{ConversationId, DecisionHead, DecisionsVersion, Sequence, StoredDecision};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -90,17 +90,37 @@ impl Live {
             self.records.clear();
             self.archived = self.archived.min(common);
         }
-        if self.settled.as_ref().is_some_and(|settled| settled.window.len() > common) {
+        // A message can be the same to the chain and another one to send and to count: its thinking is gone, say.
+        let pairs = self.history.messages.iter().zip(&history.messages);
+        let same = pairs.take_while(|(old, new)| Arc::ptr_eq(old, new)).count();
+        if self.settled.as_ref().is_some_and(|settled| settled.window.len() > same) {
             self.settled = None;
         }
-        let is_same = |(old, new): (&Arc<_>, &Arc<_>)| Arc::ptr_eq(old, new);
-        let of_view = self.current.as_ref().map_or(0, |current| current.view.at);
-        let is_view_known =
-            common >= of_view && self.history.messages[..of_view].iter().zip(&history.messages[..of_view]).all(is_same);
-        if !is_view_known {
+        if self.current.as_ref().is_some_and(|current| current.view.at > same) {
             self.current = None;
         }
         self.history = history.clone();
+    }
+
+    /// Keeps those records that still are there, with what has become of them; the first of those that are not known.
+    pub(super) fn keep_known(&mut self, heads: &[DecisionHead]) -> Option<Sequence> {
+        let heads: HashMap<Sequence, bool> = heads.iter().map(|head| (head.sequence, head.is_shown)).collect();
+        self.records.retain_mut(|stored| {
+            let head = heads.get(&stored.sequence);
+            stored.is_shown |= head.is_some_and(|is_shown| *is_shown);
+            head.is_some()
+        });
+        let is_unknown = |sequence: &&Sequence| self.records.iter().all(|known| known.sequence != **sequence);
+        heads.keys().filter(is_unknown).min().copied()
+    }
+
+    /// Adds records that are not known yet.
+    pub(super) fn add_records(&mut self, found: Vec<StoredDecision>) {
+        for stored in found {
+            if self.records.iter().all(|known| known.sequence != stored.sequence) {
+                self.records.push(stored);
+            }
+        }
     }
 
     /// The window of the whole history with its past decisions, decided about with these figures.
@@ -144,7 +164,8 @@ impl Live {
 
     fn bytes(&self) -> usize {
         // Messages, their shapes, the window's books.
-        self.history.messages.iter().map(|message| message.raw().len() + 512).sum::<usize>() * 5 / 4
+        let messages = self.history.messages.iter().map(|message| message.raw().len() + 512).sum::<usize>() * 5 / 4;
+        messages + self.records.iter().map(|stored| stored.decision.record.len() + 256).sum::<usize>()
     }
 }
 

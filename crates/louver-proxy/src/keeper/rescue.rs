@@ -1,8 +1,10 @@
 //! After a refusal: once more, smaller or without thinking.
 
+use super::asked::Hashed;
 use super::deciding::Deciding;
-use super::figures::as_ours;
+use super::figures::in_our_tokens;
 use super::ticket::{Open, Ticket};
+use super::trouble::Halt;
 use super::{Keeper, now};
 use crate::brain::{AfterRefusal, Decided, OwnRefusal, Refused, Tokens};
 use crate::conversation::ViewRecord;
@@ -11,6 +13,7 @@ use crate::outcome::Outcome;
 use http::StatusCode;
 use louver::refusal::{OverflowFigures, Refusal};
 use louver::tokens::Factor;
+use louver::wire::PartKind;
 use louver_store::{DecisionKey, FurtherAttempt, StoredDecision};
 
 /// After so many rescues in a row a conversation is left alone.
@@ -18,6 +21,9 @@ const STORM: usize = 3;
 
 /// What is tried where the provider does not say how much it takes: a share of what it refused.
 const GUESS_PERCENT: u64 = 70;
+
+/// What is learned there: the refused request was too long, but nobody knows by how much.
+const BELOW_REFUSED_PERCENT: u64 = 90;
 
 /// How far the provider's count may be from ours and still be believed.
 const BELIEVED: (u64, u64) = (250_000, 4_000_000);
@@ -30,37 +36,41 @@ impl Keeper {
         refused: Refused,
     ) -> AfterRefusal<Ticket> {
         let Some(open) = ticket.0 else { return AfterRefusal::Pass(ticket) };
-        if !open.is_counted || request.mode == Mode::Off {
+        // Bound thinking is refused after a cut of ours: that is mended in every mode.
+        let is_left_alone = matches!(request.mode, Mode::Off | Mode::Observe) && refused.refusal.overflow().is_some();
+        if !open.is_counted || is_left_alone {
             return AfterRefusal::Pass(Ticket(Some(open)));
         }
-        match self.rescue(request, &open, refused).await {
-            Some(decided) => AfterRefusal::Again(decided),
-            None => AfterRefusal::Pass(Ticket(Some(open))),
+        match self.insist(|| self.rescue(request, &open, refused)).await {
+            Ok(Some(decided)) => AfterRefusal::Again(decided),
+            Ok(None) | Err(_) => AfterRefusal::Pass(Ticket(Some(open))),
         }
     }
 
-    async fn rescue(&self, request: &ModelRequest, open: &Open, refused: Refused) -> Option<Decided<Ticket>> {
-        let mut deciding = self.begin(request).await.ok().flatten()?;
+    async fn rescue(
+        &self,
+        request: &ModelRequest,
+        open: &Open,
+        refused: Refused,
+    ) -> Result<Option<Decided<Ticket>>, Halt> {
+        let Some(mut deciding) = self.begin(request).await? else { return Ok(None) };
         if deciding.is_storm() {
             tracing::error!(conversation = %deciding.live.id, "refused again and again; this conversation is left alone");
-            return None;
+            return Ok(None);
         }
-        let (record, sent) = match refused.refusal {
-            Refusal::Overflow(figures) => self.smaller(&mut deciding, open, figures).await?,
-            Refusal::BoundThinking => {
-                let current = deciding.live.current.as_ref()?;
-                let messages = deciding.live.history.chain.counted().len();
-                (ViewRecord::clone(&current.record).without_thinking(messages), open.tokens.sent)
-            }
+        let mended = match refused.refusal {
+            Refusal::Overflow(figures) => self.smaller(&mut deciding, open, figures, refused.status).await,
+            Refusal::BoundThinking => deciding.without_thinking().map(|record| (record, open.tokens.sent)),
         };
-        let record = ViewRecord { is_rescue: true, ..record };
-        let stored = self.keep_attempt(&mut deciding, &record).await?;
+        let Some((record, sent)) = mended else { return Ok(None) };
+        let record = ViewRecord { is_rescue: true, is_taken_over: false, ..record };
+        let Some(stored) = self.keep_attempt(&mut deciding, &record).await? else { return Ok(None) };
         let tokens = Tokens { sent, held: open.tokens.held };
         let mut next = self.open(&deciding, tokens, Some(stored.decision.key));
         next.at = open.at;
         next.cut_reason = Some("refused by the provider".to_owned());
         next.cache_break = Some("the history was cut".to_owned());
-        Some(deciding.decided(Outcome::Rescued, next))
+        Ok(Some(deciding.decided(Outcome::Rescued, next)))
     }
 
     /// A view that the provider should take, and its tokens. What it said is learned.
@@ -69,17 +79,21 @@ impl Keeper {
         deciding: &mut Deciding,
         open: &Open,
         figures: OverflowFigures,
+        status: StatusCode,
     ) -> Option<(ViewRecord, u64)> {
         let refused = figures.input_tokens.unwrap_or(open.tokens.sent).max(1);
-        let ours = as_ours(open.tokens.sent, deciding.figures.factor);
+        let ours = in_our_tokens(open.tokens.sent, open.figures.factor);
         let seen = Factor::ratio(refused, ours.max(1));
         let believed = seen.filter(|seen| (BELIEVED.0..=BELIEVED.1).contains(&seen.millionths()));
-        let factor = believed.filter(|_| figures.input_tokens.is_some()).unwrap_or(deciding.figures.factor);
-        let named = figures.limit_tokens.filter(|limit| *limit > 0);
-        let limit = named.unwrap_or(refused * GUESS_PERCENT / 100);
-        self.learn(deciding, limit, factor, named.is_some()).await;
+        let factor = believed.filter(|_| figures.input_tokens.is_some()).unwrap_or(open.figures.factor);
+        let percent = |tokens: u64, percent: u64| tokens.saturating_mul(percent) / 100;
+        let named = figures.limit_tokens.filter(|limit| *limit > 0).map(|limit| input_limit(limit, figures, open));
+        // Too many bytes say nothing of tokens.
+        let guessed = (status != StatusCode::PAYLOAD_TOO_LARGE).then(|| percent(refused, BELOW_REFUSED_PERCENT));
+        self.learn(deciding, named.or(guessed), factor).await;
+        let limit = named.unwrap_or(percent(refused, GUESS_PERCENT));
         // Where the limit alone asks for no cut, something else was too much.
-        [limit, (refused * GUESS_PERCENT / 100).min(limit * 9 / 10)].into_iter().find_map(|limit| {
+        [limit, percent(refused, GUESS_PERCENT).min(percent(limit, 90))].into_iter().find_map(|limit| {
             let figures = deciding.figures.clone().limited_to(limit, factor, &self.settings.policy)?;
             let mut window = deciding.live.other_window(&figures.config).ok()?;
             let is_cut = window.fit().is_ok_and(|fit| fit.is_cut());
@@ -90,10 +104,10 @@ impl Keeper {
         })
     }
 
-    async fn learn(&self, deciding: &Deciding, limit: u64, factor: Factor, is_named: bool) {
+    async fn learn(&self, deciding: &Deciding, limit: Option<u64>, factor: Factor) {
         let scope = deciding.scope.clone();
         let learned = async {
-            if is_named {
+            if let Some(limit) = limit {
                 self.store.learn_limit(scope.clone(), limit, now()).await?;
             }
             if factor != deciding.figures.factor {
@@ -108,22 +122,21 @@ impl Keeper {
     }
 
     /// Records a further attempt at this request, and shows the one that counts; nothing where there may be none.
-    async fn keep_attempt(&self, deciding: &mut Deciding, record: &ViewRecord) -> Option<StoredDecision> {
-        self.archive_before_cut(deciding).await.ok()?;
+    async fn keep_attempt(&self, deciding: &mut Deciding, record: &ViewRecord) -> Result<Option<StoredDecision>, Halt> {
+        self.archive_before_cut(deciding).await?;
         let attempts = super::records::attempts_at(&deciding.live.records, &deciding.key);
         let last = attempts.map(|stored| stored.decision.key.attempt).max();
         let key = DecisionKey { attempt: last.map_or(0, |last| last + 1), ..deciding.key.clone() };
-        let decision = self.decision(deciding, record, key)?;
+        let Some(decision) = self.decision(deciding, record, key) else { return Ok(None) };
         let stored = if last.is_none() {
-            self.insist(|| self.store.insert_decision(decision.clone())).await.ok()?.into_winner()
+            self.store.insert_decision(decision).await?.into_winner()
         } else {
-            match self.insist(|| self.store.insert_attempt(decision.clone())).await.ok()? {
+            match self.store.insert_attempt(decision).await? {
                 FurtherAttempt::Inserted(inserted) => inserted.into_winner(),
-                FurtherAttempt::Shown(_) | FurtherAttempt::Exhausted => return None,
+                FurtherAttempt::Shown(_) | FurtherAttempt::Exhausted => return Ok(None),
             }
         };
-        deciding.adopt(stored.clone()).ok()?;
-        Some(stored)
+        Ok(deciding.adopt(stored.clone()).is_ok().then_some(stored))
     }
 
     /// Notes that an answer to a recorded view is about to be seen.
@@ -134,8 +147,25 @@ impl Keeper {
     }
 }
 
+/// How much input is taken, where a limit counts the reply, too: what is left of it, and the reserve that is kept anyway.
+fn input_limit(limit: u64, figures: OverflowFigures, open: &Open) -> u64 {
+    match figures.reply_tokens {
+        Some(reply) => limit.saturating_sub(reply).saturating_add(open.figures.reserve).min(limit),
+        None => limit,
+    }
+}
+
 impl Deciding {
-    /// Whether the last records were all made after refusals.
+    /// The present view without thinking, if there is one of ours.
+    fn without_thinking(&self) -> Option<ViewRecord> {
+        let current = self.live.current.as_ref()?;
+        let Hashed { messages, chain, .. } = &self.live.history;
+        let last = messages.iter().rposition(|message| message.shape().has(PartKind::Thinking));
+        let last = last.map_or(0, |index| chain.count_before(index + 1));
+        Some(ViewRecord::clone(&current.record).without_thinking(chain.counted().len(), last))
+    }
+
+    /// Whether the last decisions were all made after refusals.
     fn is_storm(&self) -> bool {
         let chain = &self.live.history.chain;
         let mut records: Vec<(usize, &StoredDecision)> = self
@@ -145,9 +175,9 @@ impl Deciding {
             .filter_map(|stored| Some((chain.position(stored.decision.key.chain)?, stored)))
             .collect();
         records.sort_by_key(|(boundary, stored)| (*boundary, stored.sequence));
-        let last = records.iter().rev().take(STORM);
-        let is_rescue =
-            |stored: &StoredDecision| ViewRecord::parse(&stored.decision.record).is_ok_and(|record| record.is_rescue);
-        records.len() >= STORM && last.into_iter().all(|(_, stored)| is_rescue(stored))
+        let read = records.iter().rev().filter_map(|(_, stored)| ViewRecord::parse(&stored.decision.record).ok());
+        let last: Vec<bool> =
+            read.filter(|record| !record.is_taken_over).take(STORM).map(|record| record.is_rescue).collect();
+        last.len() == STORM && last.into_iter().all(|is_rescue| is_rescue)
     }
 }

@@ -9,27 +9,58 @@ use std::time::{Duration, Instant};
 const RETRY_AFTER_SECONDS: u32 = 20;
 
 /// How long to wait before the store is asked again.
-const PAUSE: Duration = Duration::from_millis(250);
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// How much longer than a request may wait one try can take: others may be before it.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Why nothing can be decided now.
+#[derive(Debug)]
+pub(super) enum Halt {
+    /// The store does not answer; it may later.
+    Store(Error),
+    /// Something else, which the client is told.
+    Refuse(OwnRefusal),
+}
+
+impl From<Error> for Halt {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<OwnRefusal> for Halt {
+    fn from(refusal: OwnRefusal) -> Self {
+        Self::Refuse(refusal)
+    }
+}
 
 impl Keeper {
-    /// Asks the store until it answers, for as long as a request may wait.
+    /// Tries until the store answers, for as long as a request may wait. Nothing is held between two tries, so that nobody
+    /// waits for somebody who waits.
     ///
     /// # Errors
     ///
     /// What the client is told if it did not answer in time.
-    pub(super) async fn insist<T, F: Future<Output = Result<T, Error>>>(
+    pub(super) async fn insist<T, E: Into<Halt>, F: Future<Output = Result<T, E>>>(
         &self,
-        mut ask: impl FnMut() -> F,
+        mut attempt: impl FnMut() -> F,
     ) -> Result<T, OwnRefusal> {
         let start = Instant::now();
         loop {
-            match ask().await {
+            let left = self.settings.store_wait.saturating_sub(start.elapsed());
+            let Ok(tried) = tokio::time::timeout(left + GRACE, attempt()).await else {
+                tracing::error!("a conversation is waited for too long; a request is turned away");
+                return Err(unavailable("Louver's store does not answer"));
+            };
+            match tried.map_err(Into::into) {
                 Ok(answer) => return Ok(answer),
-                Err(error) if error.is_transient() && start.elapsed() < self.settings.store_wait => {
+                Err(Halt::Refuse(refusal)) => return Err(refusal),
+                Err(Halt::Store(error)) if error.is_transient() && !left.is_zero() => {
                     tracing::warn!(%error, "the store does not answer; a request waits");
-                    tokio::time::sleep(PAUSE).await;
+                    tokio::time::sleep(PAUSE.min(left)).await;
                 }
-                Err(error) => {
+                Err(Halt::Store(error)) => {
                     tracing::error!(%error, "the store does not answer; a request is turned away");
                     return Err(unavailable("Louver's store does not answer"));
                 }

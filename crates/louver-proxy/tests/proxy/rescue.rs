@@ -84,7 +84,7 @@ async fn two_rescues_are_the_most_and_then_the_refusal_passes_as_it_came() {
     let answer = ask(proxy.address, "/v1/messages", "", "{}").await;
     assert_eq!((answer.status(), answer.text().as_str()), (400, OVERFLOW));
     assert_eq!(answer.header("x-louver-outcome"), Some("refused"));
-    assert_eq!(upstream.requests().len(), 3);
+    assert_eq!(upstream.count(), 3);
     assert_eq!(brain.refusals().len(), 2);
     assert!(brain.shown().is_empty(), "a refusal shows nothing of a view");
     let ended = brain.ended().await;

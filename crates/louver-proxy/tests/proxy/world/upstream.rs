@@ -121,7 +121,17 @@ impl Upstream {
     }
 
     pub(crate) fn requests(&self) -> Vec<RawRequest> {
-        self.seen.requests.lock().unwrap().clone()
+        self.requests_from(0)
+    }
+
+    /// The requests behind so many.
+    pub(crate) fn requests_from(&self, first: usize) -> Vec<RawRequest> {
+        self.seen.requests.lock().unwrap().get(first..).unwrap_or_default().to_vec()
+    }
+
+    /// How many requests there were.
+    pub(crate) fn count(&self) -> usize {
+        self.seen.requests.lock().unwrap().len()
     }
 
     /// Connections that are open now.

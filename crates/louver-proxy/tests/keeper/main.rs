@@ -1,0 +1,16 @@
+//! The keeper behind real sockets, with a real store.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[allow(dead_code, unused_imports, reason = "the tests of the data path use the rest")]
+#[path = "../proxy/world/mod.rs"]
+mod world;
+
+mod api;
+mod chains;
+mod desk;
+mod modes;
+mod rescues;
+mod restarts;
+mod talk;
+mod trouble;
