@@ -25,13 +25,20 @@ pub(crate) const TOKEN_COOKIE: &str = "louver_token";
 pub struct AccessToken {
     name: Arc<str>,
     hash: blake3::Hash,
+    is_owner: bool,
 }
 
 impl AccessToken {
     /// A token that whoever has it shows.
     #[must_use]
     pub fn new(name: &str, secret: &str) -> Self {
-        Self { name: name.into(), hash: blake3::hash(secret.as_bytes()) }
+        Self { name: name.into(), hash: blake3::hash(secret.as_bytes()), is_owner: false }
+    }
+
+    /// A token of the user whose process the proxy is: it opens the API to what clients without a token said.
+    #[must_use]
+    pub fn of_owner(secret: &str) -> Self {
+        Self { is_owner: true, ..Self::new("owner", secret) }
     }
 
     /// Whose token it is.
@@ -93,7 +100,9 @@ impl Access {
     /// What a text is. All tokens are compared, so that it takes the same time for each.
     pub(crate) fn of_text(&self, text: &str) -> Shown {
         let found = self.tokens.iter().fold(None, |found, token| if token.is(text) { Some(token) } else { found });
-        found.map_or(Shown::Wrong, |token| Shown::Token(Reader::Token(Arc::clone(&token.name))))
+        found.map_or(Shown::Wrong, |token| {
+            Shown::Token(if token.is_owner { Reader::LocalUser } else { Reader::Token(Arc::clone(&token.name)) })
+        })
     }
 }
 
@@ -109,6 +118,7 @@ mod tests {
             let headers = HeaderMap::from_iter([(name, HeaderValue::from_static(value))]);
             (access.by_header(&headers), access.by_cookie(&headers))
         };
+        assert_eq!(Access::new(vec![AccessToken::of_owner("mine")]).of_text("mine"), Shown::Token(Reader::LocalUser));
         let b = || Shown::Token(Reader::Token("b".into()));
         assert_eq!(shown(TOKEN_HEADER, "two"), (b(), Shown::Nothing));
         assert_eq!(shown(TOKEN_HEADER, "tw"), (Shown::Wrong, Shown::Nothing));

@@ -114,21 +114,30 @@ fn add_upstreams(config: &mut ProxyConfig, block: &config::Proxy, typed: &[Strin
 
 /// Adds the access tokens; makes one for the API where none is named, and returns it.
 fn add_tokens(config: &mut ProxyConfig, block: &config::Proxy, typed: Option<&str>) -> anyhow::Result<Option<String>> {
-    let typed = typed.map(|variable| ("token", variable));
-    for (name, variable) in
-        block.access_tokens.iter().map(|(name, variable)| (name.as_str(), variable.as_str())).chain(typed)
-    {
-        let secret = std::env::var(variable).ok().filter(|secret| !secret.trim().is_empty());
-        let secret =
-            secret.with_context(|| format!("the environment variable {variable} holds no access token: set it"))?;
-        config.access_tokens.push(AccessToken::new(name, &secret));
+    for (name, variable) in &block.access_tokens {
+        config.access_tokens.push(AccessToken::new(name, &secret(variable)?));
     }
-    if !config.access_tokens.is_empty() || !config.listen.ip().is_loopback() {
+    let is_local = config.listen.ip().is_loopback();
+    if let Some(variable) = typed {
+        let secret = secret(variable)?;
+        // On this machine clients need no token, so whoever has it sees what they said.
+        config.access_tokens.push(if is_local {
+            AccessToken::of_owner(&secret)
+        } else {
+            AccessToken::new("token", &secret)
+        });
+    }
+    if !config.access_tokens.is_empty() || !is_local {
         return Ok(None);
     }
     let token = random_token()?;
-    config.access_tokens.push(AccessToken::new("page", &token));
+    config.access_tokens.push(AccessToken::of_owner(&token));
     Ok(Some(token))
+}
+
+fn secret(variable: &str) -> anyhow::Result<String> {
+    let secret = std::env::var(variable).ok().filter(|secret| !secret.trim().is_empty());
+    secret.with_context(|| format!("the environment variable {variable} holds no access token: set it"))
 }
 
 /// A token that nobody can guess.

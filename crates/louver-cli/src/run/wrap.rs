@@ -54,7 +54,7 @@ fn config(job: &Job) -> anyhow::Result<ProxyConfig> {
         config.mode = mode.parse()?;
     }
     // Nobody is told: the page of a wrapped client's proxy ends with the client.
-    config.access_tokens.push(AccessToken::new("page", &proxy::random_token()?));
+    config.access_tokens.push(AccessToken::of_owner(&proxy::random_token()?));
     Ok(config)
 }
 

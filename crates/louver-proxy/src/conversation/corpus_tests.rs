@@ -129,11 +129,14 @@ fn are_ours(words: &str) -> bool {
 fn a_record_of_a_real_conversation_gives_the_same_view_and_holds_no_text() {
     let Some(folder) = corpus::folder() else { return };
     let (mut cuts, mut bytes, mut other) = (0, 0, 0);
-    for (name, body) in corpus::bodies(&folder) {
+    let settings = [("ladder", 24_000), ("ladder-careful", 60_000), ("ladder-lean", 9_000), ("clear-tools", 120_000)];
+    // One setting for each conversation, and all with LOUVER_FULL=1.
+    let is_full = std::env::var_os("LOUVER_FULL").is_some_and(|value| value == "1");
+    for (number, (name, body)) in corpus::bodies(&folder).into_iter().enumerate() {
         let (format, messages) = (body.format(), body.messages());
         let chain = chain_of(format, messages);
         for (policy, size) in
-            [("ladder", 24_000), ("ladder-careful", 60_000), ("ladder-lean", 9_000), ("clear-tools", 120_000)]
+            settings.into_iter().enumerate().filter(|(at, _)| is_full || *at == number % 4).map(|(_, s)| s)
         {
             let lived = live(&name, &config(format, policy, size), messages);
             other += lived.other;
@@ -151,5 +154,5 @@ fn a_record_of_a_real_conversation_gives_the_same_view_and_holds_no_text() {
         }
     }
     println!("{cuts} cuts, {other} of them not as the engine has them, {} bytes each", bytes / cuts.max(1));
-    assert!(cuts > 1_000 && other * 20 < cuts, "{other} of {cuts} records are not what the engine decided");
+    assert!(cuts > 400 && other * 20 < cuts, "{other} of {cuts} records are not what the engine decided");
 }

@@ -142,6 +142,20 @@ impl ViewRecord {
         self
     }
 
+    /// The same view for a history of so many messages that parts from the one it was made of: of what comes later it says
+    /// nothing.
+    #[must_use]
+    pub fn clipped_to(mut self, messages: usize) -> Self {
+        self.messages = self.messages.min(messages);
+        for ranges in [&mut self.thinking_gone, &mut self.thinking_gone_before] {
+            ranges.retain_mut(|range| {
+                range.end = range.end.min(messages);
+                range.start < range.end
+            });
+        }
+        self
+    }
+
     /// How many messages it speaks of.
     pub(super) fn last_place(&self) -> usize {
         let texts = self.ours.iter().map(|ours| &ours.text).chain(self.edited.iter().filter_map(|e| e.text.as_ref()));

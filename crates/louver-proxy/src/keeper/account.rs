@@ -152,9 +152,8 @@ fn baseline(open: &Open, usage: AnswerUsage) -> Option<NanoUsd> {
     let held = u64::try_from(held).ok()?;
     let limit = open.figures.limit.unwrap_or(model.context_window).saturating_sub(open.figures.reserve);
     let is_cold = open.cache_break.as_deref().is_some_and(|reason| !reason.contains("was cut"));
-    // Whoever holds the conversation now decides about its next request; the baseline then misses this one.
-    let mut live = open.live.try_lock().ok()?;
-    Some(live.baseline.request(model, held, limit, is_cold, usage))
+    let mut baseline = open.baseline.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    Some(baseline.request(model, held, limit, is_cold, usage))
 }
 
 /// What the data path does not know of a request.

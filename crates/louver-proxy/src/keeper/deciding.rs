@@ -14,12 +14,13 @@ use crate::outcome::Outcome;
 use bytes::Bytes;
 use louver::window::{Event, Window};
 use louver_store::{
-    ChainQuery, ConversationInfo, DecisionKey, LimitScope, NewContent, NewMessage, Observed, Sequence, StoredDecision,
+    ChainQuery, ConversationInfo, DecisionKey, FurtherAttempt, LimitScope, NewContent, NewMessage, Observed, Queued,
+    Sequence, StoredDecision,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::sync::OwnedMutexGuard;
 
 /// A history of fewer bytes than this was never cut, whatever the mode, if its model takes more.
 const NEVER_CUT_BYTES: u64 = 60_000;
@@ -83,6 +84,7 @@ impl Keeper {
         let Some(mut deciding) = self.begin(request).await? else {
             return Ok(Decision::Send(Decided::passing(Ticket::default())));
         };
+        let was_decided = deciding.own_record().is_some();
         let Thought { mut tokens, cut, observed } = deciding.think();
         let mut outcome = if deciding.live.current.is_some() { Outcome::Kept } else { Outcome::Passed };
         let mut cut_reason = None;
@@ -95,7 +97,6 @@ impl Keeper {
         }
         self.take_over(&mut deciding).await?;
         let own = deciding.own_record();
-        let is_repeat = own.as_ref().is_some_and(|stored| stored.is_shown);
         if let Some(current) = deciding.live.current.as_ref().filter(|current| !current.record.is_taken_over)
             && own.is_some()
             && outcome == Outcome::Kept
@@ -104,7 +105,7 @@ impl Keeper {
         }
         let key = own.map(|stored| stored.decision.key.clone());
         let mut open = self.open(&deciding, tokens, key);
-        (open.is_repeat, open.cut_reason) = (is_repeat, cut_reason);
+        (open.is_repeat, open.cut_reason) = (was_decided && cut_reason.is_none(), cut_reason);
         open.observed = observed.map(|sent| Observed { sent, cost: None });
         open.cache_break = deciding.cache_break(outcome);
         let decided = deciding.decided(outcome, open);
@@ -180,22 +181,23 @@ impl Keeper {
     async fn take_over(&self, deciding: &mut Deciding) -> Result<(), Halt> {
         let record = deciding.taken_over.take().filter(|_| deciding.asked.purpose != Purpose::CountTokens);
         let Some(record) = record else { return Ok(()) };
-        match self.keep_record(deciding, ViewRecord { is_taken_over: true, ..record }).await {
+        match self.keep_record(deciding, &ViewRecord { is_taken_over: true, is_rescue: false, ..record }).await {
             Err(Halt::Store(error)) => {
                 tracing::warn!(%error, "a view that is taken over cannot be recorded anew");
                 Ok(())
             }
-            kept => kept,
+            kept => kept.map(drop),
         }
     }
 
     /// Records a new cut; says whether it is shown. One that only pays is put off where it cannot be recorded.
     async fn keep_cut(&self, deciding: &mut Deciding, cut: NewCut) -> Result<bool, Halt> {
-        match self.keep_record(deciding, cut.record).await {
-            Ok(()) => {
+        match self.keep_record(deciding, &cut.record).await {
+            Ok(Some(_)) => {
                 deciding.taken_over = None;
                 Ok(true)
             }
+            Ok(None) => Ok(false),
             Err(Halt::Store(error)) if !cut.is_forced => {
                 tracing::warn!(%error, "a cut cannot be recorded and is put off");
                 Ok(false)
@@ -204,14 +206,27 @@ impl Keeper {
         }
     }
 
-    /// Records a view at this request, durably, and shows the one that counts.
-    async fn keep_record(&self, deciding: &mut Deciding, record: ViewRecord) -> Result<(), Halt> {
-        let key = deciding.key.clone();
-        let decision =
-            self.decision(deciding, &record, key).ok_or_else(|| unavailable("a decision cannot be written"))?;
+    /// Records a view at this request, durably, as a further attempt where there is one already, and shows the one that
+    /// counts; nothing where an answer to another was shown or there have been too many.
+    pub(super) async fn keep_record(
+        &self,
+        deciding: &mut Deciding,
+        record: &ViewRecord,
+    ) -> Result<Option<StoredDecision>, Halt> {
         self.archive_before_cut(deciding).await?;
-        let inserted = self.store.insert_decision(decision).await?;
-        deciding.adopt(inserted.into_winner()).map_err(|_| unavailable("another decision cannot be applied").into())
+        let last = attempts_at(&deciding.live.records, &deciding.key).map(|stored| stored.decision.key.attempt).max();
+        let key = DecisionKey { attempt: last.map_or(0, |last| last + 1), ..deciding.key.clone() };
+        let decision =
+            self.decision(deciding, record, key).ok_or_else(|| unavailable("a decision cannot be written"))?;
+        let stored = if last.is_none() {
+            self.store.insert_decision(decision).await?.into_winner()
+        } else {
+            match self.store.insert_attempt(decision).await? {
+                FurtherAttempt::Inserted(inserted) => inserted.into_winner(),
+                FurtherAttempt::Shown(_) | FurtherAttempt::Exhausted => return Ok(None),
+            }
+        };
+        Ok(deciding.adopt(stored.clone()).is_ok().then_some(stored))
     }
 
     /// A record as the store takes it.
@@ -231,11 +246,13 @@ impl Keeper {
     }
 
     /// What a cut hides has to be there before.
-    pub(super) async fn archive_before_cut(&self, deciding: &mut Deciding) -> Result<(), louver_store::Error> {
-        if self.settings.archive == Archive::Full
-            && let Some(content) = deciding.new_content()
-        {
-            self.store.put_content(content).await?;
+    async fn archive_before_cut(&self, deciding: &mut Deciding) -> Result<(), louver_store::Error> {
+        if self.settings.archive == Archive::Full {
+            // What is written behind comes first: each message names the one before it.
+            self.store.flush().await?;
+            for content in deciding.new_content() {
+                self.store.put_content(content).await?;
+            }
             deciding.live.archived = deciding.live.history.messages.len();
         }
         Ok(())
@@ -254,7 +271,8 @@ impl Keeper {
             cache_break: None,
             is_repeat: false,
             is_counted: deciding.asked.purpose != Purpose::CountTokens,
-            live: Arc::clone(OwnedMutexGuard::mutex(&deciding.live)) as Arc<Mutex<Live>>,
+            baseline: Arc::clone(&deciding.live.baseline),
+            sequence: deciding.live.current.as_ref().map(|current| current.sequence),
         }
     }
 
@@ -263,12 +281,11 @@ impl Keeper {
         if purpose != Purpose::CountTokens {
             deciding.live.frame = Some(deciding.frame.clone());
             deciding.live.last_request = Some(Instant::now());
-            if self.settings.archive == Archive::Full
-                && let Some(content) = deciding.new_content()
-            {
-                let len = deciding.live.history.messages.len();
-                if self.store.put_content_behind(content) == louver_store::Queued::Waiting {
-                    deciding.live.archived = len;
+            if self.settings.archive == Archive::Full {
+                let mut queued = deciding.new_content().into_iter().map(|run| self.store.put_content_behind(run));
+                // What was lost is tried again with the next request.
+                if queued.all(|one| one == Queued::Waiting) {
+                    deciding.live.archived = deciding.live.history.messages.len();
                 }
             }
         }
@@ -307,7 +324,10 @@ impl Deciding {
         let sequence = chosen.stored.sequence;
         if live.current.as_ref().is_none_or(|current| current.sequence != sequence) {
             live.current = None;
-            let record = ViewRecord::parse(&chosen.stored.decision.record)?;
+            let mut record = ViewRecord::parse(&chosen.stored.decision.record)?;
+            if !chosen.is_on_chain {
+                record = record.clipped_to(live.history.chain.counted().len());
+            }
             let format = self.asked.body.format();
             let view = record.apply(format, &live.history.messages, &live.history.chain)?;
             live.current = Some(Current { sequence, record: Arc::new(record), view });
@@ -382,6 +402,10 @@ impl Deciding {
 
     /// Whether fitting changed the view. One that cannot be is left to the provider, who may count otherwise.
     fn fit(&self, window: &mut Window) -> bool {
+        // A view that was recorded at this very request counts as fitted, whatever its model takes.
+        if let Some(budget) = self.figures.config.budget.filter(|_| window.is_over()) {
+            window.limit_to(budget);
+        }
         match window.fit() {
             Ok(fit) => fit.is_cut(),
             Err(overflow) => {
@@ -461,20 +485,32 @@ impl Deciding {
         (idle > ttl).then(|| format!("nothing was asked for {idle} s"))
     }
 
-    /// Messages that are not archived yet.
-    fn new_content(&self) -> Option<NewContent> {
+    /// Messages that are not archived yet, in runs: what is nothing but thinking has a place, but is on no chain.
+    fn new_content(&self) -> Vec<NewContent> {
         let Live { history, archived, .. } = &*self.live;
-        let first = *archived;
         let chain = &history.chain;
-        let hash = |index: usize| chain.at(chain.count_before(index + 1));
-        let messages = history.messages.iter().enumerate().skip(first).filter(|(index, _)| chain.is_counted(*index));
-        let messages =
-            messages.filter_map(|(index, message)| Some(NewMessage { chain: hash(index)?, raw: message.raw().into() }));
-        let messages: Vec<NewMessage> = messages.collect();
-        let index = u32::try_from(chain.count_before(first)).ok()?;
-        let previous = first.checked_sub(1).and_then(hash);
-        let content = NewContent { conversation: self.info(), at: now(), index, previous, messages };
-        (!content.messages.is_empty()).then_some(content)
+        let mut runs: Vec<NewContent> = Vec::new();
+        let mut end = usize::MAX;
+        for (index, message) in history.messages.iter().enumerate().skip(*archived) {
+            let before = chain.count_before(index);
+            let (Some(hash), Ok(number)) = (chain.at(before + 1), u32::try_from(index)) else { continue };
+            if !chain.is_counted(index) {
+                continue;
+            }
+            let message = NewMessage { chain: hash, raw: message.raw().into() };
+            match runs.last_mut().filter(|_| end == index) {
+                Some(run) => run.messages.push(message),
+                None => runs.push(NewContent {
+                    conversation: self.info(),
+                    at: now(),
+                    index: number,
+                    previous: before.checked_sub(1).and_then(|_| chain.at(before)),
+                    messages: vec![message],
+                }),
+            }
+            end = index + 1;
+        }
+        runs
     }
 }
 

@@ -18,8 +18,8 @@ const REWRITTEN: usize = 3;
 /// How many messages at the end are not settled: clients rewrite them, and what was made of them would be lost.
 const UNSETTLED: usize = 4;
 
-/// How many conversations of one name are looked at.
-const CANDIDATES: usize = 4;
+/// How many conversations of one name are looked at, the latest first.
+const CANDIDATES: usize = 2;
 
 /// A conversation in memory. Everything in it can be had again from its history and the store.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(super) struct Live {
     /// Everything but the end of the history, with its past decisions.
     settled: Option<Settled>,
     pub(super) frame: Option<Frame>,
-    pub(super) baseline: Baseline,
+    pub(super) baseline: Arc<std::sync::Mutex<Baseline>>,
     pub(super) last_request: Option<Instant>,
     /// How many messages were archived.
     pub(super) archived: usize,
@@ -76,7 +76,7 @@ impl Live {
             current: None,
             settled: None,
             frame: None,
-            baseline: Baseline::default(),
+            baseline: Arc::default(),
             last_request: None,
             archived: 0,
         }
@@ -89,6 +89,7 @@ impl Live {
             self.asked = AskedStore::default();
             self.records.clear();
             self.archived = self.archived.min(common);
+            self.baseline.lock().unwrap_or_else(std::sync::PoisonError::into_inner).rewind();
         }
         // A message can be the same to the chain and another one to send and to count: its thinking is gone, say.
         let pairs = self.history.messages.iter().zip(&history.messages);
@@ -135,7 +136,7 @@ impl Live {
             settled.sequence == sequence
                 && settled.model == model
                 && settled.window.config().thinking == config.thinking
-                && settled.window.config().budget.is_some() == config.budget.is_some()
+                && settled.window.config().budget == config.budget
         };
         let settled = self.settled.take().filter(is_usable);
         let end = self.history.messages.len().saturating_sub(UNSETTLED);
@@ -224,23 +225,20 @@ impl Lives {
         let id = new_id(asked, fork_of.as_ref().map(|(_, common)| *common));
         let live = self.place(&id, fork_of.map(|(parent, _)| parent), asked.format(), &names);
         let mut live = live.lock_owned().await;
-        let common = asked.history.clone().meet(Some(&live.history), asked.format());
-        let common = common.min(live.history.messages.len());
+        let same = asked.history.links.iter().zip(&live.history.links).take_while(|(new, old)| new == old);
+        let common = same.count();
         live.take(&asked.history, common);
         live
     }
 
     fn candidates(&self, names: &[String]) -> Vec<Arc<Mutex<Live>>> {
         let shelf = lock(&self.shelf);
-        let ids = names.iter().filter_map(|name| shelf.by_name.get(name)).flat_map(|ids| ids.iter().rev());
-        let mut found: Vec<&ConversationId> = Vec::new();
-        for id in ids.take(2 * CANDIDATES) {
-            if !found.contains(&id) && found.len() < CANDIDATES {
-                found.push(id);
-            }
-        }
-        // In one order for everybody, so that nobody waits for somebody who waits.
+        let named = names.iter().filter_map(|name| shelf.by_name.get(name));
+        // As many by each name, so that a session with many conversations leaves room for the first message.
+        let mut found: Vec<&ConversationId> = named.flat_map(|ids| ids.iter().rev().take(CANDIDATES)).collect();
         found.sort();
+        found.dedup();
+        // In one order for everybody, so that nobody waits for somebody who waits.
         found.into_iter().filter_map(|id| shelf.places.get(id)).map(|place| Arc::clone(&place.live)).collect()
     }
 

@@ -39,11 +39,16 @@ pub(super) fn usage(usage: AnswerUsage) -> Usage {
 pub(super) struct Baseline {
     /// What has been let go, in the provider's tokens.
     dropped: u64,
-    /// What the last request had.
-    sent: u64,
+    /// What the last request had, if one is known.
+    sent: Option<u64>,
 }
 
 impl Baseline {
+    /// The history became another one: what was let go of it says nothing any more.
+    pub(super) fn rewind(&mut self) {
+        self.dropped = 0;
+    }
+
     /// What a request would have cost that holds so many of the provider's tokens.
     pub(super) fn request(
         &mut self,
@@ -54,15 +59,17 @@ impl Baseline {
         usage: AnswerUsage,
     ) -> NanoUsd {
         let mut tokens = held.saturating_sub(self.dropped);
-        let mut known = self.sent.min(tokens);
+        // Of a conversation that is new in memory the provider says what it knew.
+        let sent = self.sent.unwrap_or(usage.cache_read_tokens);
+        let mut known = sent.min(tokens);
         if tokens > limit {
             // What is left is about what is new since the request before.
-            let left = tokens.saturating_sub(self.sent).min(limit);
+            let left = tokens.saturating_sub(sent).min(limit);
             self.dropped = held - left;
             (tokens, known) = (left, 0);
         }
         let read = if is_cold { 0 } else { known };
-        self.sent = tokens;
+        self.sent = Some(tokens);
         let prices = model.prices_at(tokens);
         let caches = usage.cache_read_tokens + usage.cache_write_tokens + usage.cache_write_long_tokens > 0;
         let written = match (caches, usage.cache_write_long_tokens > usage.cache_write_tokens) {

@@ -24,7 +24,8 @@ pub(super) fn choose<'r>(records: &'r [StoredDecision], chain: &Chain, model: &s
     let attempts = here.into_iter().filter(|stored| Some(stored.decision.key.model.as_str()) == of_model);
     let on_chain = attempts.max_by_key(|stored| (stored.is_shown, stored.decision.key.attempt));
     let touched = |stored: &StoredDecision| chain.position(stored.decision.touches);
-    let behind = on_chain.and_then(touched);
+    // A fork's own record is not replaced by what another fork decided later about the part that they share.
+    let behind = on_chain.and(last);
     let off_chain = records.iter().filter(|stored| chain.position(stored.decision.key.chain).is_none());
     let off_chain = off_chain.filter(|stored| touched(stored) > behind);
     match off_chain.max_by_key(|stored| (touched(stored), stored.sequence)) {

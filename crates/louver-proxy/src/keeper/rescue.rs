@@ -13,8 +13,8 @@ use crate::outcome::Outcome;
 use http::StatusCode;
 use louver::refusal::{OverflowFigures, Refusal};
 use louver::tokens::Factor;
-use louver::wire::PartKind;
-use louver_store::{DecisionKey, FurtherAttempt, StoredDecision};
+use louver::wire::{Format, PartKind};
+use louver_store::StoredDecision;
 
 /// After so many rescues in a row a conversation is left alone.
 const STORM: usize = 3;
@@ -54,6 +54,9 @@ impl Keeper {
         refused: Refused,
     ) -> Result<Option<Decided<Ticket>>, Halt> {
         let Some(mut deciding) = self.begin(request).await? else { return Ok(None) };
+        if let Some(mended) = self.mended_by_another(&deciding, open) {
+            return Ok(Some(mended));
+        }
         if deciding.is_storm() {
             tracing::error!(conversation = %deciding.live.id, "refused again and again; this conversation is left alone");
             return Ok(None);
@@ -64,13 +67,21 @@ impl Keeper {
         };
         let Some((record, sent)) = mended else { return Ok(None) };
         let record = ViewRecord { is_rescue: true, is_taken_over: false, ..record };
-        let Some(stored) = self.keep_attempt(&mut deciding, &record).await? else { return Ok(None) };
+        let Some(stored) = self.keep_record(&mut deciding, &record).await? else { return Ok(None) };
         let tokens = Tokens { sent, held: open.tokens.held };
         let mut next = self.open(&deciding, tokens, Some(stored.decision.key));
         next.at = open.at;
         next.cut_reason = Some("refused by the provider".to_owned());
         next.cache_break = Some("the history was cut".to_owned());
         Ok(Some(deciding.decided(Outcome::Rescued, next)))
+    }
+
+    /// The same request was refused twice at once, and the other one has a further attempt already: it is for both.
+    fn mended_by_another(&self, deciding: &Deciding, open: &Open) -> Option<Decided<Ticket>> {
+        let own = deciding.own_record().filter(|stored| Some(stored.sequence) != open.sequence)?;
+        let mut next = self.open(deciding, open.tokens, Some(own.decision.key.clone()));
+        (next.at, next.is_repeat) = (open.at, true);
+        Some(deciding.decided(Outcome::Rescued, next))
     }
 
     /// A view that the provider should take, and its tokens. What it said is learned.
@@ -83,7 +94,11 @@ impl Keeper {
     ) -> Option<(ViewRecord, u64)> {
         let refused = figures.input_tokens.unwrap_or(open.tokens.sent).max(1);
         let ours = in_our_tokens(open.tokens.sent, open.figures.factor);
-        let seen = Factor::ratio(refused, ours.max(1));
+        // Chat Completions may count the reply that was asked for with the input: what is nearer to our count is the input.
+        let reply = deciding.asked.body.max_output().filter(|_| deciding.asked.format() == Format::OpenAiChat);
+        let without_reply = reply.and_then(|reply| refused.checked_sub(reply)).filter(|input| *input > 0);
+        let counts = without_reply.into_iter().chain([refused]).min_by_key(|input| input.abs_diff(ours));
+        let seen = counts.and_then(|input| Factor::ratio(input, ours.max(1)));
         let believed = seen.filter(|seen| (BELIEVED.0..=BELIEVED.1).contains(&seen.millionths()));
         let factor = believed.filter(|_| figures.input_tokens.is_some()).unwrap_or(open.figures.factor);
         let percent = |tokens: u64, percent: u64| tokens.saturating_mul(percent) / 100;
@@ -96,6 +111,8 @@ impl Keeper {
         [limit, percent(refused, GUESS_PERCENT).min(percent(limit, 90))].into_iter().find_map(|limit| {
             let figures = deciding.figures.clone().limited_to(limit, factor, &self.settings.policy)?;
             let mut window = deciding.live.other_window(&figures.config).ok()?;
+            // A view that was recorded at this very request counts as fitted: it has to be looked at once more.
+            window.limit_to(figures.config.budget?);
             let is_cut = window.fit().is_ok_and(|fit| fit.is_cut());
             is_cut.then(|| {
                 deciding.figures = figures;
@@ -121,28 +138,10 @@ impl Keeper {
         self.forget_facts(&deciding.scope);
     }
 
-    /// Records a further attempt at this request, and shows the one that counts; nothing where there may be none.
-    async fn keep_attempt(&self, deciding: &mut Deciding, record: &ViewRecord) -> Result<Option<StoredDecision>, Halt> {
-        self.archive_before_cut(deciding).await?;
-        let attempts = super::records::attempts_at(&deciding.live.records, &deciding.key);
-        let last = attempts.map(|stored| stored.decision.key.attempt).max();
-        let key = DecisionKey { attempt: last.map_or(0, |last| last + 1), ..deciding.key.clone() };
-        let Some(decision) = self.decision(deciding, record, key) else { return Ok(None) };
-        let stored = if last.is_none() {
-            self.store.insert_decision(decision).await?.into_winner()
-        } else {
-            match self.store.insert_attempt(decision).await? {
-                FurtherAttempt::Inserted(inserted) => inserted.into_winner(),
-                FurtherAttempt::Shown(_) | FurtherAttempt::Exhausted => return Ok(None),
-            }
-        };
-        Ok(deciding.adopt(stored.clone()).is_ok().then_some(stored))
-    }
-
     /// Notes that an answer to a recorded view is about to be seen.
     pub(super) async fn mark_shown(&self, ticket: &mut Ticket, status: StatusCode) -> Result<(), OwnRefusal> {
         let Some(open) = ticket.0.as_deref().filter(|_| status.is_success()) else { return Ok(()) };
-        let Some(key) = open.key.clone().filter(|_| !open.is_repeat) else { return Ok(()) };
+        let Some(key) = open.key.clone() else { return Ok(()) };
         self.insist(|| self.store.mark_shown(key.clone())).await.map(drop)
     }
 }

@@ -1,11 +1,10 @@
 //! What is remembered of a request until its answer has ended.
 
 use super::figures::Figures;
-use super::live::Live;
+use super::money::Baseline;
 use crate::brain::Tokens;
-use louver_store::{ConversationInfo, DecisionKey, LimitScope, Observed, UnixMillis};
-use std::sync::Arc;
-use tokio::sync::Mutex;
+use louver_store::{ConversationInfo, DecisionKey, LimitScope, Observed, Sequence, UnixMillis};
+use std::sync::{Arc, Mutex};
 
 /// What a keeper remembers of one attempt; nothing where the request has no history that could be cut.
 #[derive(Debug, Default)]
@@ -26,5 +25,7 @@ pub(super) struct Open {
     pub(super) cache_break: Option<String>,
     pub(super) is_repeat: bool,
     pub(super) is_counted: bool,
-    pub(super) live: Arc<Mutex<Live>>,
+    pub(super) baseline: Arc<Mutex<Baseline>>,
+    /// Which record was sent, where one was.
+    pub(super) sequence: Option<Sequence>,
 }
