@@ -147,9 +147,12 @@ impl Keeper {
 /// What the practical baseline would have cost, by the provider's own count of what was sent.
 fn baseline(open: &Open, usage: AnswerUsage) -> Option<NanoUsd> {
     let model = open.figures.model.as_deref()?;
-    let sent = open.tokens.sent.max(1);
-    let held = u128::from(open.tokens.held) * u128::from(usage.prompt_tokens()) / u128::from(sent);
-    let held = u64::try_from(held).ok()?;
+    let (sent, held) = (open.tokens.sent, open.tokens.held);
+    // Where nothing was counted, all was sent.
+    let held = match sent {
+        0 => usage.prompt_tokens(),
+        _ => u64::try_from(u128::from(held) * u128::from(usage.prompt_tokens()) / u128::from(sent)).ok()?,
+    };
     let limit = open.figures.limit.unwrap_or(model.context_window).saturating_sub(open.figures.reserve);
     let is_cold = open.cache_break.as_deref().is_some_and(|reason| !reason.contains("was cut"));
     let mut baseline = open.baseline.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -365,10 +365,22 @@ impl Deciding {
         attempts_at(&self.live.records, &self.key).find(|stored| stored.sequence == sequence).cloned()
     }
 
+    /// Whether no count can change anything: nothing was cut, and even if every byte were a token, nothing would be.
+    fn needs_no_count(&self) -> bool {
+        let bytes = self.asked.body.text().len() as u64;
+        let Some(budget) = self.figures.config.budget else { return false };
+        let ladder = self.figures.config.policy.ladder();
+        let is_below = ladder.is_some_and(|ladder| bytes < ladder.keep_recent_tokens.min(budget.allowed_tokens() / 3));
+        is_below && self.live.records.is_empty()
+    }
+
     /// What the engine makes of it. A panic there is nothing but no new cut.
     fn think(&mut self) -> Thought {
-        let thought = catch_unwind(AssertUnwindSafe(|| self.try_to_think()));
         let nothing = Thought { tokens: Tokens { sent: 0, held: 0 }, cut: None, observed: None };
+        if self.needs_no_count() {
+            return nothing;
+        }
+        let thought = catch_unwind(AssertUnwindSafe(|| self.try_to_think()));
         match thought {
             Ok(Ok(thought)) => thought,
             Ok(Err(error)) => {

@@ -92,8 +92,12 @@ impl Keeper {
         figures: OverflowFigures,
         status: StatusCode,
     ) -> Option<(ViewRecord, u64)> {
-        let refused = figures.input_tokens.unwrap_or(open.tokens.sent).max(1);
-        let ours = in_our_tokens(open.tokens.sent, open.figures.factor);
+        // Small requests go out uncounted.
+        let ours = match open.tokens.sent {
+            0 => deciding.live.other_window(&deciding.figures.config).ok()?.tokens(),
+            sent => in_our_tokens(sent, open.figures.factor),
+        };
+        let refused = figures.input_tokens.unwrap_or(open.tokens.sent.max(ours)).max(1);
         // Chat Completions may count the reply that was asked for with the input: what is nearer to our count is the input.
         let reply = deciding.asked.body.max_output().filter(|_| deciding.asked.format() == Format::OpenAiChat);
         let without_reply = reply.and_then(|reply| refused.checked_sub(reply)).filter(|input| *input > 0);
