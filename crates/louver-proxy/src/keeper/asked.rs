@@ -100,6 +100,11 @@ fn session(headers: &RequestHeaders, body: &str) -> Option<String> {
 
 /// A session that the body names: `metadata.user_id`, which can hold JSON with a `session_id`, or `prompt_cache_key`.
 fn session_in(body: &str) -> Option<String> {
+    // Most bodies name none, and looking for a word is cheaper than reading everything again.
+    let has = |key: &str| memchr::memmem::find(body.as_bytes(), key.as_bytes()).is_some();
+    if !has("\"prompt_cache_key\"") && !has("\"user_id\"") {
+        return None;
+    }
     let mut found = None;
     let mut cursor = Cursor::new(body);
     // What is no JSON names no session.
