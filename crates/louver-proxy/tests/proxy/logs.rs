@@ -2,7 +2,7 @@
 
 use crate::world::{Client, Running, Step, TestBrain, Upstream, ask, config_to, json_answer, sse_answer};
 use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Once};
 use tracing_subscriber::fmt::MakeWriter;
 
 #[derive(Clone, Default)]
@@ -40,6 +40,14 @@ const SECRETS: &str = "Authorization: Bearer SECRET-bearer\r\nx-api-key: SECRET-
 
 /// Everything that is logged, at the finest level, by everybody.
 async fn logged(run: impl Future<Output = ()>) -> String {
+    // Whether anybody listens is remembered for the whole process. Somebody always does, or another test that ends at the
+    // wrong moment makes this one deaf.
+    static LISTENS: Once = Once::new();
+    LISTENS.call_once(|| {
+        let subscriber =
+            tracing_subscriber::fmt().with_writer(std::io::sink).with_max_level(tracing::Level::TRACE).finish();
+        tracing::subscriber::set_global_default(subscriber).unwrap();
+    });
     let written = Written::default();
     let subscriber = tracing_subscriber::fmt()
         .with_writer(written.clone())
