@@ -116,6 +116,28 @@ fn the_latest_request_and_pinned_texts_stay() {
 }
 
 #[test]
+fn thinking_is_quoted_only_where_that_is_wanted() {
+    for quote_thinking in [true, false] {
+        let mut config = with(config(4_000), |ladder| ladder.quote_thinking = quote_thinking);
+        config.format = Format::Anthropic;
+        let mut window = Window::new(config).unwrap();
+        let mut say = |role: &str, content: Value| {
+            window.push_json(&json!({ "role": role, "content": content })).unwrap();
+        };
+        say("user", json!("Mend src/lib.rs."));
+        let thinking = json!({ "type": "thinking", "thinking": "secret_plan in src/hidden.rs", "signature": "s" });
+        say("assistant", json!([thinking, { "type": "text", "text": "Done." }]));
+        for number in 0..40 {
+            say("user", json!(format!("And file_{number}.rs? {}", "some more words ".repeat(30))));
+            say("assistant", json!(format!("Looked at file_{number}.rs.")));
+        }
+        window.fit().unwrap();
+        let texts = sent(&window).join("\n");
+        assert_eq!(texts.contains("secret_plan"), quote_thinking, "{texts}");
+    }
+}
+
+#[test]
 fn calls_of_pinned_tools_stay_with_their_results() {
     let mut window = started(with(config(4_000), |ladder| ladder.pin_tools = vec!["plan".to_owned()]));
     let function = json!({ "name": "plan", "arguments": "{}" });

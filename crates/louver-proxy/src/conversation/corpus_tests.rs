@@ -29,7 +29,11 @@ fn sent(window: &Window) -> Vec<&str> {
 }
 
 fn config(format: Format, policy: &str, context_window: u64) -> WindowConfig {
-    let mut config = WindowConfig::new(format, policy.parse::<PolicyKind>().unwrap());
+    let mut policy: PolicyKind = policy.parse().unwrap();
+    if let Some(ladder) = policy.ladder_mut() {
+        ladder.quote_thinking = false;
+    }
+    let mut config = WindowConfig::new(format, policy);
     config.budget = Some(Budget::new(context_window, Some(context_window / 8)).unwrap());
     if format == Format::Anthropic {
         config.thinking = ThinkingBinding::Prefix;

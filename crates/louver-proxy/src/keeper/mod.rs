@@ -68,7 +68,11 @@ pub struct Keeper {
 impl Keeper {
     /// A keeper with its store.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, settings: KeeperSettings) -> Self {
+    pub fn new(store: Arc<dyn Store>, mut settings: KeeperSettings) -> Self {
+        if let Some(ladder) = settings.policy.ladder_mut() {
+            // The chain does not hash it: a record could not say where it stands.
+            ladder.quote_thinking = false;
+        }
         let key = blake3::derive_key("louver 2026-11 credential hashes", settings.user.as_str().as_bytes());
         Self { store, settings, lives: Lives::default(), facts: Mutex::default(), meters: Meters::default(), key }
     }

@@ -101,6 +101,7 @@ fn ladder() -> impl Strategy<Value = LadderConfig> {
                 shrink_on_arrival_tokens,
                 pin,
                 pin_tools,
+                quote_thinking: ledger_tokens % 2 == 0,
                 summarize_on_trim,
                 ..LadderConfig::default()
             }

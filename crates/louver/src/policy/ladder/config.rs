@@ -35,6 +35,9 @@ pub struct LadderConfig {
     pub pin: Vec<String>,
     /// Calls of these tools are pinned, with their results.
     pub pin_tools: Vec<String>,
+    /// Whether the ledger quotes thinking. Clients leave it out of later requests as they please, so whoever keeps the
+    /// ledger apart from the messages quotes none.
+    pub quote_thinking: bool,
     /// Whether a model's summary is wanted beside the ledger.
     pub summarize_on_trim: bool,
 }
@@ -62,6 +65,7 @@ impl Default for LadderConfig {
             shrink_on_arrival_tokens: 0,
             pin: Vec::new(),
             pin_tools: Vec::new(),
+            quote_thinking: true,
             summarize_on_trim: false,
         }
     }

@@ -89,6 +89,8 @@ pub(super) struct Ledger {
     pub(super) written: Paths,
     pub(super) commands: VecDeque<Command>,
     pub(super) folded: Vec<Range<usize>>,
+    /// Whether thinking is read like any other text.
+    pub(super) quotes_thinking: bool,
 }
 
 /// Paths, each once with the message that named it last, that one at the end; what they are known by stands beside them.
@@ -148,17 +150,18 @@ impl Ledger {
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         match known {
             Some(known) => known.iter().for_each(|mention| note(facts, index, *mention)),
-            None => mentions(message, |mention| note(facts, index, mention)),
+            None => mentions(message, self.quotes_thinking, |mention| note(facts, index, mention)),
         }
     }
 
     /// Looks through what stays in the view, each message once.
     pub(super) fn look_through(&mut self, input: &PolicyInput<'_>, left: &[Range<usize>]) {
+        let quotes_thinking = self.quotes_thinking;
         let mut found = Vec::new();
         for index in left.iter().cloned().flatten() {
             self.standing.entry(index).or_insert_with(|| {
                 found.clear();
-                mentions(input.original(index), |mention| found.push(mention));
+                mentions(input.original(index), quotes_thinking, |mention| found.push(mention));
                 found.as_slice().into()
             });
         }
@@ -236,7 +239,9 @@ impl Ledger {
         for index in left.iter().cloned().flatten() {
             match self.standing.get(&index).filter(|_| !input.is_edited(index)) {
                 Some(known) => standing.extend(known.iter().map(|mention| mention.key)),
-                None => mentions(input.message(index), |mention| _ = standing.insert(mention.key)),
+                None => {
+                    mentions(input.message(index), self.quotes_thinking, |mention| _ = standing.insert(mention.key))
+                }
             }
         }
         standing
@@ -272,8 +277,8 @@ impl Ages {
 }
 
 /// Calls `each` with every name of a message. O(its bytes).
-fn mentions(message: &Message, mut each: impl FnMut(Mention)) {
-    texts(message, |text| {
+fn mentions(message: &Message, quotes_thinking: bool, mut each: impl FnMut(Mention)) {
+    texts(message, quotes_thinking, |text| {
         let mut names = RawNames::new(text.raw);
         text.lines(|place, line| {
             names.of_line(line, |kind, name, at| {

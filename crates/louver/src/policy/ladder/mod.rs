@@ -142,6 +142,9 @@ impl Ladder {
     /// What it knows at this request, before anything is decided. O(new messages).
     fn at_request(&self, input: &PolicyInput<'_>, marks: Marks) -> State {
         let mut state = State::of(input);
+        if state.ledger.quotes_thinking != self.config.quote_thinking {
+            Arc::make_mut(&mut state.ledger).quotes_thinking = self.config.quote_thinking;
+        }
         state.tail = state.tail.at(input, marks);
         if input.occasion() == Occasion::Request {
             state.books.request(input, self.offer(input, &state, marks));

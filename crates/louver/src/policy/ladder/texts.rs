@@ -73,15 +73,15 @@ impl Text<'_> {
     }
 }
 
-/// Calls `each` with every text of a message. O(its bytes).
-pub(super) fn texts(message: &Message, mut each: impl FnMut(Text<'_>)) {
+/// Calls `each` with every text of a message, thinking apart where that is not quoted. O(its bytes).
+pub(super) fn texts(message: &Message, quotes_thinking: bool, mut each: impl FnMut(Text<'_>)) {
     let mut is_result = false;
     for (at, part) in message.shape().parts.iter().enumerate() {
         if !part.nested {
             is_result = matches!(part.kind, PartKind::ToolResult | PartKind::ServerToolResult);
         }
-        // Clients leave thinking out as they please, and a ledger has to say the same whether they do or not.
-        if part.chars == 0 || matches!(part.kind, PartKind::Media(_) | PartKind::Thinking) {
+        let is_quoted = quotes_thinking || part.kind != PartKind::Thinking;
+        if part.chars == 0 || matches!(part.kind, PartKind::Media(_)) || !is_quoted {
             continue;
         }
         let speaker = match message.shape().role {
@@ -187,7 +187,7 @@ mod tests {
     fn found(format: Format, raw: &str) -> Vec<(Speaker, bool, String)> {
         let message = Message::parse(format, raw).unwrap();
         let mut all = Vec::new();
-        texts(&message, |text| {
+        texts(&message, true, |text| {
             text.lines(|place, _| {
                 let decoded = place.part().map(|part| message.text_of(&message.shape().parts[part]));
                 let line = place.line(decoded.as_deref().unwrap_or(message.raw())).into_owned();
