@@ -1150,3 +1150,30 @@ fn a_marker_does_not_begin_an_unfinished_turn_in_place_of_thinking() {
     assert_eq!(kept(&window), BTreeSet::from([0, 1, 3, 4, 5]));
     assert_eq!(refused(&sent(&window)), 0, "{:#?}", sent(&window));
 }
+
+#[test]
+fn a_summary_behind_a_compaction_does_not_begin_an_unfinished_turn_in_place_of_thinking() {
+    let cap = MessagesConfig { max_messages: 1, preserve_first_n: 0, preserve_last_n: 0, summarize_on_trim: true };
+    let config = WindowConfig::new(Format::Anthropic, PolicyKind::Messages(cap));
+    let config = config.with_thinking(ThinkingBinding::OpenTurn);
+    let compaction =
+        json!({ "role": "assistant", "content": [{ "type": "compaction", "content": "So far.", "signature": "s" }] });
+    let system = json!({ "role": "system", "content": "A file was changed." });
+    for (before, is_system_first) in (0..24).flat_map(|before| [(before, false), (before, true)]) {
+        let mut window = Window::new(config.clone()).unwrap();
+        let mut messages: Vec<_> =
+            (0..before).map(|n| json!({ "role": (["user", "assistant"][n % 2]), "content": text(40) })).collect();
+        messages.extend([compaction.clone(), json!({ "role": "user", "content": "And now?" }), tool_result(7)]);
+        messages
+            .extend(if is_system_first { [&system, &compaction] } else { [&compaction, &system] }.map(Clone::clone));
+        messages.extend([json!({ "role": "assistant", "content": [thought(), tool_use(1)] }), tool_result(1)]);
+        for message in &messages {
+            push(&mut window, message);
+            if let Some(job) = window.fit().unwrap().job {
+                window.answer(job.id, summary("They looked around."));
+            }
+        }
+        assert_eq!(window.summary().is_some(), before > 10, "{before} before: {:#?}", sent(&window));
+        assert_eq!(refused(&sent(&window)), 0, "{before} before: {:#?}", sent(&window));
+    }
+}

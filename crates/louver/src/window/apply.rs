@@ -48,16 +48,19 @@ impl Window {
         self.record(Event::Arrived(Box::new(decision)));
     }
 
-    /// A message that arrives behind others that have left may not stand beside what is left before it.
+    /// A message that arrives behind others that have left, or behind an account of them, may not stand beside what is left
+    /// before it.
     pub(super) fn bridge_arrival(&mut self, index: usize) {
         let is_seam = index.checked_sub(1).is_some_and(|before| self.entries[before].is_evicted);
         // Thinking that is bound to what the model was sent stands as it was written.
         let is_bound = self.bound_thinking.last().is_some_and(|thinking| thinking.index == index);
-        if !is_seam || is_bound || self.entries[index].is_evicted || self.is_reliving {
+        let at_end = self.synthetics.partition_point(|ours| ours.before < index);
+        let account = self.synthetics[at_end..].iter().find(|ours| ours.kind.is_account()).cloned();
+        let is_beside = !is_seam && account.is_none();
+        if is_beside || is_bound || self.entries[index].is_evicted || self.is_reliving {
             return;
         }
         let last = self.units.iter().rev().nth(1).map(|unit| unit.range.end - 1);
-        let account = self.synthetics.iter().find(|ours| ours.kind.is_account() && ours.before >= index).cloned();
         let bridge = self.bridge(last, account.as_ref(), index);
         let has_opening = self.synthetics.iter().any(|o| o.kind == SyntheticKind::Opening && o.before == index);
         let new = bridge.into_iter().filter(|ours| ours.kind == SyntheticKind::Marker || !has_opening);
