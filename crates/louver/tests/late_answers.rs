@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking and says what it skips")]
 
-use louver::policy::{MessagesConfig, PolicyKind};
+use louver::budget::Budget;
+use louver::policy::{MessagesConfig, PolicyKind, TokensConfig};
 use louver::unit::units_of;
 use louver::window::{Window, WindowConfig};
 use louver::wire::{Format, History, Message};
@@ -66,6 +67,24 @@ fn the_answer_to_a_call_that_has_left_leaves_too() {
     assert!(is_legal(&window));
     assert!(!kept(&window).contains(&7));
     assert!(window.evicted().any(|(index, _)| index == 7), "it can be had back");
+}
+
+#[test]
+fn a_token_window_behind_the_cap_counts_without_the_answer_that_leaves_with_its_call() {
+    let cap = MessagesConfig { max_messages: 5, preserve_first_n: 1, preserve_last_n: 3, summarize_on_trim: false };
+    let policy = PolicyKind::Both(cap, TokensConfig::default());
+    let config = WindowConfig::new(Format::OpenAiResponses, policy);
+    let mut window = Window::new(config.with_budget(Budget::new(60, Some(1)).unwrap())).unwrap();
+    for message in [user("Go."), call("a"), user("1"), call("b"), user("2"), user("3")] {
+        window.push(message);
+    }
+    assert_eq!(window.fit().unwrap().evicted, [1..2]);
+    // The first leaves as it comes, so the second cannot be one run with its call.
+    window.push(output("a"));
+    window.push(output("b"));
+    let fit = window.fit().unwrap();
+    assert_eq!(fit.evicted, [2..4, 7..8]);
+    assert_eq!(fit.tokens_expected, Some(fit.tokens_after));
 }
 
 #[test]

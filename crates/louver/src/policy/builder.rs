@@ -121,8 +121,12 @@ impl<'a> PlanBuilder<'a> {
         if let Some(first) = evict.first() {
             self.change_from(first.start);
         }
-        for index in evict.into_iter().flatten() {
+        for index in evict.iter().cloned().flatten() {
             self.total = self.total.saturating_sub(self.amount(index));
+        }
+        // A plan that was made without a builder names units alone.
+        for range in &evict {
+            self.drop_owned(range);
         }
         edits.retain(|edit| !self.plan.evicts(edit.index));
         edits.sort_by_key(|edit| edit.index);

@@ -38,7 +38,8 @@ impl Window {
             self.units[position].range.end = index + 1;
         } else {
             self.late_answers += 1;
-            self.units.push_back(Unit { owner: Some(start), ..Unit::single(index) });
+            let owner = self.units[position].owner.unwrap_or(start);
+            self.units.push_back(Unit { owner: Some(owner), ..Unit::single(index) });
         }
     }
 
