@@ -88,6 +88,20 @@ fn what_leaves_is_written_down_and_can_be_had_back() {
 }
 
 #[test]
+fn a_heading_stands_in_the_first_line_of_the_ledgers_to_come() {
+    let first_line = |window: &Window| ledger(window).unwrap().split("\\n").next().unwrap().to_owned();
+    let mut window = started(config(4_000));
+    window.head_ledgers(Some("a1b2 Ask for one.".to_owned()));
+    until_cut(&mut window, &"some output of the tool\n".repeat(20));
+    assert!(first_line(&window).ends_with("[Conversation Ledger] a1b2 Ask for one."), "{}", first_line(&window));
+    assert!(!window.is_over());
+    window.head_ledgers(Some("c3d4".to_owned()));
+    assert!(first_line(&window).contains("a1b2"), "what was sent stays as it is");
+    until_cut(&mut window, &"some output of the tool\n".repeat(20));
+    assert!(first_line(&window).ends_with("[Conversation Ledger] c3d4"), "{}", first_line(&window));
+}
+
+#[test]
 fn the_ledger_keeps_its_bound_from_cut_to_cut() {
     let mut window = started(with(config(6_000), |ladder| ladder.ledger_tokens = 200));
     for number in 0..300 {

@@ -206,7 +206,7 @@ fn a_record_says_with_what_its_decisions_were_made() {
     let (config, written) = with_a_job();
     assert!(written.iter().any(|line| line.contains(env!("CARGO_PKG_VERSION")) && line.contains("\"max_messages\":4")));
     assert_eq!(killed(&opened(&config, &written).unwrap()).records_since(written.len()).count(), 0);
-    let mut others = vec![config.clone(); 7];
+    let mut others = vec![config.clone(); 8];
     others[0].policy.messages_mut().unwrap().max_messages = 5;
     others[1].policy = PolicyKind::Everything;
     others[2].budget = Some(Budget::new(2_000, Some(1)).unwrap());
@@ -214,6 +214,7 @@ fn a_record_says_with_what_its_decisions_were_made() {
     others[4].custom_condensing_prompt = Some("Be brief.".to_owned());
     others[5].thinking = louver::catalog::ThinkingBinding::OpenTurn;
     others[6].overhead = louver::tokens::Millitokens::from_tokens(3);
+    others[7].ledger_heading = Some("Ask.".to_owned());
     for other in others {
         let elsewhere = opened(&other, &written).unwrap();
         let new: Vec<Record> = elsewhere.records_since(written.len()).collect();

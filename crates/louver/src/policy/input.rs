@@ -53,7 +53,7 @@ use std::ops::Range;
 ///         assert!(input.economy().price_steps.is_empty());
 ///         // The moment.
 ///         assert!(input.occasion() == Occasion::Request && !input.is_cold() && input.may_condense());
-///         assert!(input.memory().get::<u32>().is_none());
+///         assert!(input.memory().get::<u32>().is_none() && input.ledger_heading().is_none());
 ///         Ok(input.builder_after(&self.pins(input), Plan::nothing()).into_plan()) // `builder` starts from nothing
 ///     }
 /// }
@@ -100,6 +100,7 @@ pub struct PolicyInput<'a> {
     /// Whether the provider's cache has expired since the last request.
     pub(crate) is_cold: bool,
     pub(crate) memory: &'a Memory,
+    pub(crate) ledger_heading: Option<&'a str>,
 }
 
 /// A message whose thinking is valid behind its exact prefix only.
@@ -154,6 +155,11 @@ impl<'a> PolicyInput<'a> {
     /// What the policy remembered when its last plan was applied.
     pub fn memory(&self) -> &'a Memory {
         self.memory
+    }
+
+    /// What the first line of a ledger says behind its title.
+    pub fn ledger_heading(&self) -> Option<&'a str> {
+        self.ledger_heading
     }
 
     /// Whether a summary may be asked for: condensing is not waiting for more history after a failure.

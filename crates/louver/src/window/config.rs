@@ -58,6 +58,9 @@ pub struct WindowConfig {
     pub thinking: ThinkingBinding,
     /// Replaces the seeds' condensing prompt.
     pub custom_condensing_prompt: Option<String>,
+    /// What the first line of a ledger says behind its title: how to have back what it stands for, say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ledger_heading: Option<String>,
 }
 
 fn by_name<S: serde::Serializer>(counter: &Arc<dyn Counter>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -93,6 +96,7 @@ impl WindowConfig {
             overhead: Millitokens::ZERO,
             thinking: ThinkingBinding::None,
             custom_condensing_prompt: None,
+            ledger_heading: None,
         }
     }
 

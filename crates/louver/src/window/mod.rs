@@ -451,6 +451,24 @@ impl Window {
         self.note_config();
     }
 
+    /// From here on ledgers say this behind their title; the one in the view stays as it is.
+    ///
+    /// ```
+    /// use louver::window::{Window, WindowConfig};
+    /// use louver::{Format, PolicyKind};
+    ///
+    /// let mut window = Window::new(WindowConfig::new(Format::OpenAiChat, PolicyKind::Everything))?;
+    /// window.head_ledgers(Some("Ask for message 12 by its number.".to_owned()));
+    /// assert_eq!(window.config().ledger_heading.as_deref(), Some("Ask for message 12 by its number."));
+    /// # Ok::<(), louver::Error>(())
+    /// ```
+    pub fn head_ledgers(&mut self, heading: Option<String>) {
+        if self.config.ledger_heading != heading {
+            self.config.ledger_heading = heading;
+            self.note_config();
+        }
+    }
+
     /// How the last fit went, if nothing has happened since.
     fn known_fit(&self) -> Option<Result<(), &Overflow>> {
         let (_, overflow) = self.fitted.as_ref().filter(|(revision, _)| *revision == self.revision)?;
@@ -841,6 +859,7 @@ impl Window {
             may_condense: occasion == Occasion::Request && self.condenser.may_ask(self.entries.len()),
             is_cold: self.is_cold,
             memory: &self.memory,
+            ledger_heading: self.config.ledger_heading.as_deref(),
         }
     }
 }

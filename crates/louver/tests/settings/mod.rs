@@ -62,6 +62,7 @@ impl Drawn {
         let mut config = config.with_thinking(thinking);
         config.overhead = self.overhead;
         config.custom_condensing_prompt.clone_from(&self.prompt);
+        config.ledger_heading.clone_from(&self.prompt);
         config.with_counter(self.counter.counter())
     }
 }

@@ -86,6 +86,10 @@ impl<'a> Candidates<'a> {
         let ledger = self.ledger;
         let mut page = Page::new(max_chars);
         page.line(TITLE);
+        if let Some(heading) = self.input.ledger_heading() {
+            page.written.text.push(' ');
+            page.written.text.push_str(heading);
+        }
         page.line(&self.opening());
         page.section(
             "Requests:",
