@@ -67,13 +67,22 @@ pub struct ArchivedMessage {
     pub raw: Arc<str>,
 }
 
+/// A point of a chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChainPoint {
+    /// The one that the tag names.
+    Tag(ChainTag),
+    /// Where a conversation was last heard.
+    Newest(ConversationId),
+}
+
 /// Which messages of a chain are wanted back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecallRequest {
     /// Who asks.
     pub reader: ReaderId,
     /// A point of the chain at or behind the messages.
-    pub tag: ChainTag,
+    pub point: ChainPoint,
     /// The messages.
     pub address: Address,
     /// How many bytes of messages to return at most; the first is always whole.
@@ -85,12 +94,12 @@ pub struct RecallRequest {
 pub enum Recalled {
     /// Here they are.
     Messages {
-        /// Ascending, as many as fit.
+        /// Ascending, as many as fit. What is nothing but thinking is not kept and left out.
         messages: Vec<ArchivedMessage>,
         /// The index of the first that did not.
         next: Option<u32>,
     },
-    /// No chain of this reader has the tag.
+    /// No chain of this reader has the tag or is of the conversation.
     UnknownTag,
     /// Several chains have it.
     AmbiguousTag,
@@ -110,6 +119,13 @@ pub enum SearchScope {
         tag: ChainTag,
         /// Only these messages, say those that were left out; nothing for all. Others have no influence on what is found.
         within: Option<Address>,
+    },
+    /// Some of what one chain holds, up to the point that the tag names.
+    Counted {
+        /// The point.
+        tag: ChainTag,
+        /// Only these messages, counted along the chain, on which nothing has a place that is thinking alone.
+        within: Address,
     },
     /// What a conversation last held.
     Conversation(ConversationId),

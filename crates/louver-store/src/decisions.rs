@@ -1,6 +1,6 @@
 //! What was decided, once and for all.
 
-use crate::chain::ChainHash;
+use crate::chain::{ChainHash, ChainTag};
 use crate::error::Error;
 use crate::name::ConversationId;
 use crate::time::UnixMillis;
@@ -133,6 +133,9 @@ pub trait Decisions: Send + Sync {
 
     /// One decision.
     async fn decision(&self, sequence: Sequence) -> Result<Option<StoredDecision>, Error>;
+
+    /// The decisions that were made where a tag says, oldest inserted first.
+    async fn decisions_at(&self, tag: ChainTag) -> Result<Vec<StoredDecision>, Error>;
 
     /// Keeps a decision if there is none at its key, and says which one counts. After an error, ask again: it may have
     /// been kept all the same.

@@ -60,8 +60,8 @@ pub use account::{
 };
 pub use chain::{ChainHash, ChainTag};
 pub use content::{
-    ArchiveHit, ArchivedMessage, Content, MAX_MESSAGE_BYTES, MAX_PAGE_BYTES, MessagePlace, NewContent, NewMessage,
-    RecallRequest, Recalled, SearchAnswer, SearchRequest, SearchScope,
+    ArchiveHit, ArchivedMessage, ChainPoint, Content, MAX_MESSAGE_BYTES, MAX_PAGE_BYTES, MessagePlace, NewContent,
+    NewMessage, RecallRequest, Recalled, SearchAnswer, SearchRequest, SearchScope,
 };
 pub use decisions::{
     ChainQuery, Decision, DecisionHead, DecisionKey, Decisions, DecisionsVersion, FurtherAttempt, Inserted,

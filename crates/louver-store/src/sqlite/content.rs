@@ -3,14 +3,14 @@
 use super::SqliteStore;
 use super::account::{conversation_number, find_reader, reader_number};
 use super::behind::Behind;
-use super::on_chain::{OnChain, Tagged, archived, chain_to, tagged};
+use super::on_chain::{OnChain, Tagged, archived, chain_to, newest_point, tagged};
 use super::search::search;
 use super::values::{bounded, chain_hash, count, counted, hash_array};
 use crate::account::{Queued, Whose};
 use crate::chain::ChainHash;
 use crate::content::{
-    ArchivedMessage, Content, MAX_MESSAGE_BYTES, MAX_PAGE_BYTES, NewContent, RecallRequest, Recalled, SearchAnswer,
-    SearchRequest,
+    ArchivedMessage, ChainPoint, Content, MAX_MESSAGE_BYTES, MAX_PAGE_BYTES, NewContent, RecallRequest, Recalled,
+    SearchAnswer, SearchRequest,
 };
 use crate::error::{Error, Kind};
 use crate::name::ConversationId;
@@ -214,17 +214,29 @@ fn insert_message(
 }
 
 fn recall(connection: &Connection, request: &RecallRequest) -> Result<Recalled, Error> {
-    let point = match tagged(connection, request.reader.as_str(), &request.tag)? {
+    let reader = request.reader.as_str();
+    let found = match &request.point {
+        ChainPoint::Tag(tag) => tagged(connection, reader, tag)?,
+        ChainPoint::Newest(id) => {
+            let reader = find_reader(connection, reader)?.unwrap_or_default();
+            newest_point(connection, reader, id)?.map_or(Tagged::Unknown, Tagged::Point)
+        }
+    };
+    let point = match found {
         Tagged::Unknown => return Ok(Recalled::UnknownTag),
         Tagged::Ambiguous => return Ok(Recalled::AmbiguousTag),
         Tagged::Point(point) => point,
     };
-    let chain: HashMap<usize, OnChain> =
-        chain_to(connection, point)?.into_iter().map(|found| (found.index as usize, found)).collect();
+    let chain = chain_to(connection, point)?;
+    let known = chain.first().map_or(0, |first| first.index as usize)..=point.index as usize;
+    let chain: HashMap<usize, OnChain> = chain.into_iter().map(|found| (found.index as usize, found)).collect();
     let (mut messages, mut bytes): (Vec<ArchivedMessage>, usize) = (Vec::new(), 0);
     for index in request.address.indices() {
-        let Some(found) = chain.get(&index) else {
-            return Ok(Recalled::Missing { index });
+        let found = match chain.get(&index) {
+            Some(found) => found,
+            // Every message between names the one before it, so there was nothing but thinking.
+            None if known.contains(&index) => continue,
+            None => return Ok(Recalled::Missing { index }),
         };
         let message = archived(connection, found.position)?;
         bytes = bytes.saturating_add(message.raw.len());

@@ -2,7 +2,7 @@
 
 use super::SqliteStore;
 use super::values::{bounded, chain_hash, hash_array};
-use crate::chain::ChainHash;
+use crate::chain::{ChainHash, ChainTag};
 use crate::decisions::{
     ChainQuery, Decision, DecisionHead, DecisionKey, Decisions, DecisionsVersion, FurtherAttempt, Inserted,
     MAX_FURTHER_ATTEMPTS, MAX_RECORD_BYTES, Sequence, StoredDecision,
@@ -30,6 +30,18 @@ impl Decisions for SqliteStore {
         let sql = format!("SELECT {WHOLE} FROM decisions WHERE sequence = ?1");
         self.reads
             .ask(move |connection| Ok(connection.prepare_cached(&sql)?.query_row([sequence.0], stored).optional()?))
+            .await
+    }
+
+    async fn decisions_at(&self, tag: ChainTag) -> Result<Vec<StoredDecision>, Error> {
+        let sql = format!("SELECT {WHOLE} FROM decisions WHERE chain BETWEEN ?1 AND ?2 ORDER BY sequence");
+        self.reads
+            .ask(move |connection| {
+                let (first, last) = tag.bounds();
+                let mut statement = connection.prepare_cached(&sql)?;
+                let rows = statement.query_map(params![first, last], stored)?;
+                Ok(rows.collect::<Result<_, _>>()?)
+            })
             .await
     }
 

@@ -5,7 +5,8 @@ use super::values::chain_hash;
 use crate::chain::{ChainHash, ChainTag};
 use crate::content::{ArchivedMessage, MessagePlace};
 use crate::error::Error;
-use rusqlite::{Connection, Row, params};
+use crate::name::ConversationId;
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// A point of a chain.
 #[derive(Clone, Copy, Debug)]
@@ -36,10 +37,20 @@ pub(super) fn tagged(connection: &Connection, reader: &str, tag: &ChainTag) -> R
     let sql = "SELECT p.id, p.thread, p.message_index FROM positions p JOIN threads t ON t.number = p.thread
             JOIN readers r ON r.number = t.reader
         WHERE p.chain = ?1 AND r.name = ?2 ORDER BY p.id LIMIT 1";
-    let point = connection.prepare_cached(sql)?.query_row(params![chain.0, reader], |row| {
-        Ok(Point { position: row.get(0)?, thread: row.get(1)?, index: row.get(2)? })
-    })?;
-    Ok(Tagged::Point(point))
+    Ok(Tagged::Point(connection.prepare_cached(sql)?.query_row(params![chain.0, reader], point)?))
+}
+
+/// The last message that a conversation was heard to hold.
+pub(super) fn newest_point(connection: &Connection, reader: i64, id: &ConversationId) -> Result<Option<Point>, Error> {
+    let sql = "SELECT p.id, p.thread, p.message_index FROM conversations c JOIN threads t ON t.conversation = c.number
+            JOIN positions p ON p.thread = t.number
+        WHERE c.id = ?1 AND t.reader = ?2 ORDER BY p.id DESC LIMIT 1";
+    let point = connection.prepare_cached(sql)?.query_row(params![id.as_str(), reader], point);
+    Ok(point.optional()?)
+}
+
+fn point(row: &Row<'_>) -> rusqlite::Result<Point> {
+    Ok(Point { position: row.get(0)?, thread: row.get(1)?, index: row.get(2)? })
 }
 
 /// A message on a chain.

@@ -1,16 +1,15 @@
 //! The engine's search over an archive.
 
 use super::account::find_reader;
-use super::on_chain::{Point, Tagged, archived, chain_to, tagged};
+use super::on_chain::{Point, Tagged, archived, chain_to, newest_point, tagged};
 use crate::content::{ArchiveHit, SearchAnswer, SearchRequest, SearchScope};
 use crate::error::Error;
-use crate::name::ConversationId;
 use crate::page::MAX_PAGE_ROWS;
 use crate::postings::{Log, LogMessage, PassageList, Reading, query_terms, repetitions, token};
 use louver::Message;
 use louver::search::{Found, Hit, passages};
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -35,16 +34,15 @@ pub(super) fn search(connection: &Connection, request: &SearchRequest) -> Result
         return Ok(SearchAnswer::UnknownScope);
     };
     let scope = match &request.scope {
-        SearchScope::Chain { tag, within } => match tagged(connection, request.reader.as_str(), tag)? {
-            Tagged::Unknown => return Ok(SearchAnswer::UnknownScope),
-            Tagged::Ambiguous => return Ok(SearchAnswer::AmbiguousTag),
-            Tagged::Point(point) => {
-                let within: Option<HashSet<usize>> = within.as_ref().map(|address| address.indices().collect());
-                chain_scope(connection, point, within)?
+        SearchScope::Chain { tag, .. } | SearchScope::Counted { tag, .. } => {
+            match tagged(connection, request.reader.as_str(), tag)? {
+                Tagged::Unknown => return Ok(SearchAnswer::UnknownScope),
+                Tagged::Ambiguous => return Ok(SearchAnswer::AmbiguousTag),
+                Tagged::Point(point) => chain_scope(connection, point, &request.scope)?,
             }
-        },
+        }
         SearchScope::Conversation(id) => match newest_point(connection, reader, id)? {
-            Some(point) => chain_scope(connection, point, None)?,
+            Some(point) => chain_scope(connection, point, &request.scope)?,
             None => return Ok(SearchAnswer::UnknownScope),
         },
         SearchScope::Everything => everything(connection, reader)?,
@@ -55,28 +53,22 @@ pub(super) fn search(connection: &Connection, request: &SearchRequest) -> Result
     Ok(SearchAnswer::Hits(hits.collect::<Result<_, _>>()?))
 }
 
-/// The last message that a conversation was heard to hold.
-fn newest_point(connection: &Connection, reader: i64, id: &ConversationId) -> Result<Option<Point>, Error> {
-    let sql = "SELECT p.id, p.thread, p.message_index FROM conversations c JOIN threads t ON t.conversation = c.number
-            JOIN positions p ON p.thread = t.number
-        WHERE c.id = ?1 AND t.reader = ?2 ORDER BY p.id DESC LIMIT 1";
-    let point = connection.prepare_cached(sql)?.query_row(params![id.as_str(), reader], |row| {
-        Ok(Point { position: row.get(0)?, thread: row.get(1)?, index: row.get(2)? })
-    });
-    Ok(point.optional()?)
-}
-
-fn chain_scope(connection: &Connection, point: Point, within: Option<HashSet<usize>>) -> Result<Scope, Error> {
+fn chain_scope(connection: &Connection, point: Point, scope: &SearchScope) -> Result<Scope, Error> {
     let chain = chain_to(connection, point)?;
     let lengths = lengths_of(connection, chain.iter().map(|found| found.message))?;
     let message = |id: i64| LogMessage { id, lengths: lengths.get(&id).cloned().unwrap_or_default() };
     let log = Log::new(chain.iter().map(|found| message(found.message)).collect());
     let places = chain.iter().map(|found| Place::Position(found.position)).collect();
-    let is_within = |within: HashSet<usize>| {
-        let indices = chain.iter().enumerate().filter(|(_, found)| within.contains(&(found.index as usize)));
-        indices.map(|(index, _)| index).collect()
+    let within = match scope {
+        SearchScope::Chain { within: Some(address), .. } => {
+            let wanted: HashSet<usize> = address.indices().collect();
+            let indices = chain.iter().enumerate().filter(|(_, found)| wanted.contains(&(found.index as usize)));
+            Some(indices.map(|(number, _)| number).collect())
+        }
+        SearchScope::Counted { within, .. } => Some(within.indices().collect()),
+        _ => None,
     };
-    Ok(Scope { log, places, within: within.map(is_within) })
+    Ok(Scope { log, places, within })
 }
 
 fn lengths_of(connection: &Connection, ids: impl Iterator<Item = i64>) -> Result<HashMap<i64, Vec<u32>>, Error> {

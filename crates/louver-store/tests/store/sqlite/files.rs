@@ -6,9 +6,9 @@ use louver::address::Address;
 use louver::tokens::Factor;
 use louver_store::sqlite::SqliteOptions;
 use louver_store::{
-    Account, ChainQuery, Content, CredentialHash, Decisions, Facts, LearnedFacts, LimitScope, Maintenance, NanoUsd,
-    Outcome, PageRequest, Queued, RecallRequest, Recalled, RequestEntry, SearchAnswer, SearchRequest, SearchScope,
-    Sequence, ServedModel, SqliteStore, Usage,
+    Account, ChainPoint, ChainQuery, Content, CredentialHash, Decisions, Facts, LearnedFacts, LimitScope, Maintenance,
+    NanoUsd, Outcome, PageRequest, Queued, RecallRequest, Recalled, RequestEntry, SearchAnswer, SearchRequest,
+    SearchScope, Sequence, ServedModel, SqliteStore, Usage,
 };
 use std::path::{Path, PathBuf};
 
@@ -150,7 +150,7 @@ async fn check_golden(store: &SqliteStore) {
     assert_eq!(requests.rows, [golden_request()]);
     let tag = end(&golden_content());
     let address = Address::of(1);
-    let recall = RecallRequest { reader: "ann".into(), tag: tag.into(), address, max_bytes: 999 };
+    let recall = RecallRequest { reader: "ann".into(), point: ChainPoint::Tag(tag.into()), address, max_bytes: 999 };
     let Recalled::Messages { messages, .. } = store.recall(recall).await.unwrap() else { panic!() };
     assert_eq!(messages[0].raw, said("main loop main loop"));
     let scope = SearchScope::Conversation("c1".into());

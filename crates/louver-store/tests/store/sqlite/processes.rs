@@ -4,7 +4,8 @@ use super::place;
 use crate::suite::{NOW, chain, content, conversation, decision, said};
 use louver::address::Address;
 use louver_store::{
-    ChainQuery, Content, Decisions, Inserted, Maintenance, NewContent, RecallRequest, Recalled, Sequence, SqliteStore,
+    ChainPoint, ChainQuery, Content, Decisions, Inserted, Maintenance, NewContent, RecallRequest, Recalled, Sequence,
+    SqliteStore,
 };
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
@@ -120,7 +121,8 @@ async fn what_a_killed_process_was_told_is_kept_is_kept() {
         for number in told(&output, "put").map(|number| number.parse().unwrap()) {
             let address = "0-2".parse::<Address>().unwrap();
             let tag = crate::suite::end(&written(number)).into();
-            let request = RecallRequest { reader: "ann".into(), tag, address, max_bytes: usize::MAX };
+            let request =
+                RecallRequest { reader: "ann".into(), point: ChainPoint::Tag(tag), address, max_bytes: usize::MAX };
             let found = store.recall(request).await.unwrap();
             assert!(matches!(found, Recalled::Messages { messages, next: None } if messages.len() == 3), "{number}");
         }

@@ -1,15 +1,15 @@
 use super::{NOW, Tested, chain, content, conversation, end, said, texts};
 use louver::address::Address;
 use louver_store::{
-    ArchivedMessage, ChainHash, ChainTag, ConversationInfo, MAX_MESSAGE_BYTES, NewContent, NewMessage, PageRequest,
-    Queued, RecallRequest, Recalled, Whose,
+    ArchivedMessage, ChainHash, ChainPoint, ChainTag, ConversationInfo, MAX_MESSAGE_BYTES, NewContent, NewMessage,
+    PageRequest, Queued, RecallRequest, Recalled, Whose,
 };
 use std::sync::Arc;
 
 fn request(reader: &str, tag: impl Into<ChainTag>, address: &str) -> RecallRequest {
     RecallRequest {
         reader: reader.into(),
-        tag: tag.into(),
+        point: ChainPoint::Tag(tag.into()),
         address: address.parse::<Address>().unwrap(),
         max_bytes: usize::MAX,
     }
@@ -125,6 +125,37 @@ pub(crate) async fn what_is_missing_is_said(store: Tested<'_>) {
     assert_eq!(store.recall(request("ann", end(&whole), "1-3")).await.unwrap(), Recalled::Missing { index: 1 });
     assert_eq!(raws(&recalled(store, request("ann", end(&whole), "2-3")).await), ["two", "three"].map(said));
     assert_eq!(store.recall(request("ann", end(&whole), "4")).await.unwrap(), Recalled::Missing { index: 4 });
+}
+
+pub(crate) async fn what_is_thinking_alone_is_left_out(store: Tested<'_>) {
+    let info = conversation("c1", "ann");
+    let whole = texts(&info, &["zero", "two", "three"]);
+    let start = NewContent { messages: whole.messages[..1].to_vec(), ..whole.clone() };
+    let rest = NewContent {
+        index: 2,
+        previous: Some(whole.messages[0].chain),
+        messages: whole.messages[1..].to_vec(),
+        ..whole.clone()
+    };
+    store.put_content(start).await.unwrap();
+    store.put_content(rest).await.unwrap();
+    assert_eq!(raws(&recalled(store, request("ann", end(&whole), "0-2")).await), ["zero", "two"].map(said));
+    assert_eq!(recalled(store, request("ann", end(&whole), "1")).await, []);
+    assert_eq!(store.recall(request("ann", end(&whole), "2-4")).await.unwrap(), Recalled::Missing { index: 4 });
+}
+
+pub(crate) async fn a_conversation_is_known_to_its_reader(store: Tested<'_>) {
+    let kept = texts(&conversation("c1", "ann"), &["zero", "one"]);
+    store.put_content(kept.clone()).await.unwrap();
+    store.put_content(branched(&kept, 1, &["ONE"])).await.unwrap();
+    let newest = |reader: &str, id: &str| RecallRequest {
+        point: ChainPoint::Newest(id.into()),
+        ..request(reader, end(&kept), "0-1")
+    };
+    assert_eq!(raws(&recalled(store, newest("ann", "c1")).await), ["zero", "ONE"].map(said));
+    for (reader, id) in [("bob", "c1"), ("ann", "c2")] {
+        assert_eq!(store.recall(newest(reader, id)).await.unwrap(), Recalled::UnknownTag);
+    }
 }
 
 pub(crate) async fn gaps_are_closed_when_they_are_known(store: Tested<'_>) {

@@ -193,3 +193,15 @@ pub(crate) async fn of_many_at_once_one_wins(store: Tested<'_>) {
         assert!(outcomes.iter().all(|outcome| outcome.winner() == mine[0].winner()));
     }
 }
+
+pub(crate) async fn found_by_a_tag(store: Tested<'_>) {
+    for decision in [decision(1, 0, "a"), decision(2, 1, "b")] {
+        store.insert_decision(decision).await.unwrap();
+    }
+    let further = Decision { key: key(1, 1), ..decision(1, 0, "c") };
+    store.insert_attempt(further).await.unwrap();
+    let found = store.decisions_at(chain(1).tag(4)).await.unwrap();
+    let records: Vec<&[u8]> = found.iter().map(|stored| &*stored.decision.record).collect();
+    assert_eq!(records, [b"a", b"c"]);
+    assert_eq!(store.decisions_at(chain(3).tag(4)).await.unwrap(), []);
+}

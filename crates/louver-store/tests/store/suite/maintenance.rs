@@ -1,8 +1,8 @@
 use super::{NOW, Tested, conversation, decision, end, texts};
 use louver::address::Address;
 use louver_store::{
-    ChainQuery, Decision, NewContent, Outcome, PageRequest, Queued, RecallRequest, Recalled, Removed, RequestEntry,
-    Retention, SearchAnswer, SearchRequest, SearchScope, Sequence, UnixMillis, Whose,
+    ChainPoint, ChainQuery, Decision, NewContent, Outcome, PageRequest, Queued, RecallRequest, Recalled, Removed,
+    RequestEntry, Retention, SearchAnswer, SearchRequest, SearchScope, Sequence, UnixMillis, Whose,
 };
 
 fn days(days: i64) -> UnixMillis {
@@ -24,7 +24,7 @@ async fn put(store: Tested<'_>, id: &str, at: UnixMillis, words: &[&str]) -> New
 async fn is_there(store: Tested<'_>, kept: &NewContent) -> bool {
     let request = RecallRequest {
         reader: "ann".into(),
-        tag: end(kept).into(),
+        point: ChainPoint::Tag(end(kept).into()),
         address: Address::of_ranges(std::iter::once(0..kept.messages.len())).unwrap(),
         max_bytes: usize::MAX,
     };

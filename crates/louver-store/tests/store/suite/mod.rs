@@ -21,11 +21,11 @@ macro_rules! suite {
             content: messages_come_back_by_address, a_chain_has_its_own_messages, readers_share_nothing,
                 the_same_text_is_kept_once, what_is_missing_is_said, tags_may_be_unknown_or_ambiguous,
                 pages_end_by_rows_and_bytes, gaps_are_closed_when_they_are_known, written_behind_is_written,
-                messages_of_any_kind_are_kept;
+                messages_of_any_kind_are_kept, what_is_thinking_alone_is_left_out, a_conversation_is_known_to_its_reader;
             decisions: found_by_key_and_by_what_it_touches, many_hashes_are_one_question, only_later_ones_are_asked_for,
                 the_first_inserted_counts, shown_ends_the_attempts, there_are_two_further_attempts,
                 an_attempt_needs_the_one_before, versions_change_with_decisions_alone, bounds_are_kept,
-                of_many_at_once_one_wins;
+                of_many_at_once_one_wins, found_by_a_tag;
             facts: facts_are_kept_apart, a_limit_is_raised_and_forgotten, the_longest_answer_counts;
             maintenance: old_decisions_leave_with_their_conversation, old_content_leaves, content_is_kept_within_bytes,
                 old_accounts_leave, a_deleted_conversation_is_gone, what_others_hold_stays, a_vacuum_changes_nothing,

@@ -152,9 +152,12 @@ pub(crate) async fn scopes_are_kept_apart(store: Tested<'_>) {
     assert_eq!(found("ann", on_chain(&edited)).await, [3, 0]);
     assert_eq!(found("ann", SearchScope::Conversation("c1".into())).await, [3, 0]);
     assert_eq!(found("ann", SearchScope::Conversation("c2".into())).await, [0]);
+    let counted = |within: &str| SearchScope::Counted { tag: end(&ann).into(), within: within.parse().unwrap() };
+    assert_eq!((found("ann", counted("1-2")).await, found("ann", counted("0")).await), (vec![2], vec![0]));
     let nobody = [
         ("bob", SearchScope::Conversation("c1".into())),
         ("bob", on_chain(&ann)),
+        ("bob", counted("0-2")),
         ("eve", SearchScope::Everything),
         ("ann", SearchScope::Conversation("c9".into())),
     ];
