@@ -35,6 +35,7 @@ fn config(format: Format, policy: &str, context_window: u64) -> WindowConfig {
     }
     let mut config = WindowConfig::new(format, policy);
     config.budget = Some(Budget::new(context_window, Some(context_window / 8)).unwrap());
+    config.ledger_heading = Some("0123456789ab To have message 12 back: louver recall --archive".to_owned());
     if format == Format::Anthropic {
         config.thinking = ThinkingBinding::Prefix;
     }
@@ -103,7 +104,7 @@ fn own_words(record: &ViewRecord) -> impl Iterator<Item = &str> {
 /// Whether words can be ours: headings, addresses, markers.
 fn are_ours(words: &str) -> bool {
     const OURS: [&str; 17] = [
-        "[Conversation Ledger]",
+        "[Conversation Ledger] 0123456789ab To have message 12 back: louver recall --archive",
         "earlier messages are folded here:",
         "What they said last about each name follows.",
         "Requests:",

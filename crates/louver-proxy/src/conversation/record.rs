@@ -132,6 +132,12 @@ impl ViewRecord {
             && self.ours.is_empty()
     }
 
+    /// What is not sent as it came, in ranges of counted messages; thinking aside.
+    pub fn left_out(&self) -> impl Iterator<Item = Range<usize>> {
+        let edited = self.edited.iter().map(|edited| edited.message..edited.message + 1);
+        self.gone.iter().cloned().chain(edited)
+    }
+
     /// The same view without any thinking, the last of which is in message number `last`, counted from 1 on.
     #[must_use]
     pub fn without_thinking(mut self, messages: usize, last: usize) -> Self {

@@ -6,7 +6,7 @@ use super::live::{Current, Live};
 use super::records::{attempts_at, choose};
 use super::ticket::{Open, Ticket};
 use super::trouble::{Halt, unavailable};
-use super::{Archive, Keeper, now};
+use super::{Archive, Keeper, heading, now};
 use crate::brain::{Conversation, Decided, Decision, OwnRefusal, Tokens};
 use crate::conversation::{ApplyError, Item, ViewRecord};
 use crate::model_request::{Mode, ModelRequest, Purpose};
@@ -120,7 +120,8 @@ impl Keeper {
         self.weigh(&live);
         let scope = self.scope(request, &asked);
         let facts = self.facts(&scope).await;
-        let (figures, frame) = Figures::of(&asked, &self.settings, facts, live.frame.as_ref());
+        let (mut figures, frame) = Figures::of(&asked, &self.settings, facts, live.frame.as_ref());
+        figures.config.ledger_heading = Some(heading::of(&asked, &self.settings));
         let key = DecisionKey {
             chain: asked.history.chain.end(),
             upstream: asked.upstream.clone(),

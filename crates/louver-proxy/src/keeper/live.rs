@@ -153,6 +153,7 @@ impl Live {
             extend(&mut window, &self.history.messages[..end]);
         }
         let mut whole = window.clone();
+        whole.head_ledgers(config.ledger_heading.clone());
         self.settled = Some(Settled { window, model: model.to_owned(), sequence });
         extend(&mut whole, &self.history.messages);
         Ok(whole)

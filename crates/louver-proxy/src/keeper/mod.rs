@@ -5,6 +5,7 @@ mod api;
 mod asked;
 mod deciding;
 mod figures;
+mod heading;
 mod live;
 mod money;
 mod records;

@@ -16,6 +16,8 @@ pub struct KeeperSettings {
     pub context_window: Option<u64>,
     /// What is kept beside decisions.
     pub archive: Archive,
+    /// The command that gives back what was left out, where messages are kept: a ledger names it.
+    pub recall_command: String,
     /// Whose conversations those without an access token are: the operating system's user.
     pub user: ReaderId,
     /// How long a request waits for a store that is away.
@@ -33,6 +35,7 @@ impl Default for KeeperSettings {
             policy: PolicyKind::Ladder(LadderConfig::careful()),
             context_window: None,
             archive: Archive::Decisions,
+            recall_command: "louver recall --archive".to_owned(),
             user: "local".into(),
             store_wait: Duration::from_secs(60),
             max_conversations: 1_000,

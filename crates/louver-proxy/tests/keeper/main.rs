@@ -10,6 +10,7 @@ mod api;
 mod chains;
 mod desk;
 mod modes;
+mod recall;
 mod rescues;
 mod restarts;
 mod talk;
