@@ -129,6 +129,10 @@ pub(crate) struct Inspect {
 /// is searched for in what the policy leaves out of it; where no window is known, in all of it. Words are found whole
 /// and by their pieces (main_loop in src/main_loop.rs), in any case, and the rarest decide. Exits with 1 if nothing is
 /// found.
+///
+/// With --archive the messages are those that `louver proxy` or `louver wrap` kept for you (`archive: full`). A ledger
+/// says in its first line how it is named: TAG:12 is message 12 of that conversation, TAG:words searches what that cut
+/// left out. Without a tag INPUT names a conversation of `louver archive list`; without both, all are searched.
 #[derive(Debug, Args)]
 #[command(mut_arg("policy", |policy| policy.help("How to decide what stays [default: ladder]")))]
 #[command(after_long_help = include_str!("help/recall.txt").trim_end())]
@@ -137,8 +141,15 @@ pub(crate) struct Recall {
     #[arg(value_name = "ID|QUERY")]
     pub(crate) wanted: String,
 
+    /// Look into what the proxy kept; an address or words may have a ledger's tag before them, as in TAG:12
+    #[arg(long, conflicts_with_all = NOT_IN_AN_ARCHIVE, help_heading = "Archive")]
+    pub(crate) archive: bool,
+
     #[command(flatten)]
     pub(crate) input: Input,
+    /// The archive's file, instead of the one in the user's data folder
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "archive", help_heading = "Archive")]
+    pub(crate) store: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) window: WindowFlags,
     #[command(flatten)]
@@ -152,6 +163,20 @@ pub(crate) struct Recall {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
+/// What says how a history is read and decided about: an archive has done both.
+const NOT_IN_AN_ARCHIVE: [&str; 10] = [
+    "format",
+    "policy",
+    "max_messages",
+    "preserve_first",
+    "preserve_last",
+    "context_window",
+    "model",
+    "max_output",
+    "profile",
+    "config",
+];
 
 /// Run a task with a model inside the window
 ///

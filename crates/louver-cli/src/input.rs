@@ -54,6 +54,11 @@ impl fmt::Display for Input {
 }
 
 impl Input {
+    /// What was typed.
+    pub(crate) fn typed(&self) -> Option<&str> {
+        self.path.as_deref().and_then(Path::to_str)
+    }
+
     /// The file, unless it is stdin.
     fn file(&self) -> Option<&Path> {
         self.path.as_deref().filter(|path| path.as_os_str() != "-")

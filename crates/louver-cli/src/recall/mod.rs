@@ -5,6 +5,6 @@ mod page;
 mod row;
 mod snippet;
 
-pub(crate) use excerpt::excerpts;
+pub(crate) use excerpt::{Excerpt, excerpts};
 pub(crate) use page::{Columns, hits, messages};
 pub(crate) use row::{Row, rows};

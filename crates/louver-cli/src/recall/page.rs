@@ -15,11 +15,12 @@ const FAINT: Style = AnsiColor::BrightBlack.on_default();
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Columns(pub(crate) usize);
 
-/// `#12  tool  result read_file`
+/// `#12  tool  result read_file`, or `#0a1b2c3d4e5f:12  tool ...`
 fn heading(row: &Row<'_>) -> String {
     let style = role_style(row.role);
     let parts = safe(&told(&row.parts));
-    format!("{INDEX}#{}{INDEX:#}  {style}{}{style:#}  {FAINT}{parts}{FAINT:#}\n", row.index, row.role.name())
+    let tag = row.tag.as_ref().map(|tag| format!("{tag}:")).unwrap_or_default();
+    format!("{INDEX}#{tag}{}{INDEX:#}  {style}{}{style:#}  {FAINT}{parts}{FAINT:#}\n", row.index, row.role.name())
 }
 
 /// Each hit with the words around what was looked for.

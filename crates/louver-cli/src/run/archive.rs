@@ -1,7 +1,7 @@
 //! `louver archive`: what the proxy keeps.
 
 use super::{Deliverable, Exit, Shell, proxy};
-use crate::args::{Archive as Job, ArchiveList, ArchiveOne, ArchiveStore};
+use crate::args::{Archive as Job, ArchiveList, ArchiveOne};
 use crate::printer::{dollars, grouped, plural};
 use anyhow::bail;
 use louver_store::{
@@ -10,6 +10,7 @@ use louver_store::{
 };
 use serde_json::json;
 use std::fmt::Write;
+use std::path::Path;
 
 /// How many rows are asked for at once.
 const ROWS: usize = 1_000;
@@ -20,7 +21,7 @@ pub(super) fn run(job: &Job, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
         Job::Show(one) | Job::Export(one) | Job::Delete(one) => &one.store,
         Job::Vacuum(store) => store,
     };
-    let store = open(store)?;
+    let store = open(store.store.as_deref())?;
     super::task::runtime()?.block_on(async {
         let exit = match job {
             Job::List(list) => self::list(&store, list, shell).await,
@@ -35,8 +36,8 @@ pub(super) fn run(job: &Job, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
 }
 
 /// A store that is there; none is made by looking for it.
-fn open(named: &ArchiveStore) -> anyhow::Result<SqliteStore> {
-    let path = named.store.clone().map_or_else(proxy::default_store, Ok)?;
+pub(super) fn open(named: Option<&Path>) -> anyhow::Result<SqliteStore> {
+    let path = named.map_or_else(proxy::default_store, |path| Ok(path.to_owned()))?;
     if !path.exists() {
         bail!("{}: there is no store here; `louver proxy` and `louver wrap` make one", path.display());
     }

@@ -13,6 +13,7 @@ mod models;
 mod money;
 mod proxy;
 mod recall;
+mod recall_archive;
 mod repair;
 mod replay;
 mod sandbox;
@@ -132,6 +133,7 @@ impl Shell<'_> {
             Command::Check(args) => check::run(args, self),
             Command::Repair(args) => repair::run(args, self),
             Command::Inspect(args) => inspect::run(args, &window(&args.window), self),
+            Command::Recall(args) if args.archive => recall_archive::run(args, self),
             Command::Recall(args) => recall::run(args, &settings::wanted(&args.wanted)?, window(&args.window), self),
             Command::Replay(args) => replay::run(args, &settings::replay(args)?, self),
             Command::Run(args) => task::run(&settings::run(args, config), self),

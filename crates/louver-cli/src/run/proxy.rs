@@ -80,6 +80,7 @@ fn setup(job: &Job, file: Option<&Config>) -> anyhow::Result<Setup> {
     }
     let made_token = add_tokens(&mut config, &block, job.token_env.as_deref())?;
     let store = job.store.clone().or(block.store.map(PathBuf::from)).map_or_else(default_store, Ok)?;
+    keeper.recall_command = recall_command(&store);
     Ok(Setup { config, keeper, store, made_token })
 }
 
@@ -87,6 +88,18 @@ fn setup(job: &Job, file: Option<&Config>) -> anyhow::Result<Setup> {
 pub(super) fn keeper_settings() -> KeeperSettings {
     let user = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
     KeeperSettings { user: user.unwrap_or_else(|| "local".to_owned()).into(), ..KeeperSettings::default() }
+}
+
+/// How a model asks the store for what was left out.
+pub(super) fn recall_command(store: &Path) -> String {
+    let command = KeeperSettings::default().recall_command;
+    match default_store() {
+        Ok(default) if default == store => command,
+        _ => {
+            let path = std::path::absolute(store).unwrap_or_else(|_| store.to_owned());
+            format!("{command} --store '{}'", path.display().to_string().replace('\'', r"'\''"))
+        }
+    }
 }
 
 fn add_upstreams(config: &mut ProxyConfig, block: &config::Proxy, typed: &[String]) -> anyhow::Result<()> {

@@ -4,19 +4,22 @@ use super::{Deliverable, Exit, Shell};
 use crate::args::Recall;
 use crate::output::json_list;
 use crate::printer::safe;
-use crate::recall::{Columns, Row, excerpts, hits, messages, rows};
+use crate::recall::{Columns, Excerpt, Row, excerpts, hits, messages, rows};
 use crate::settings::Wanted;
 use crate::window::{Window, WindowChoice};
-use louver::Body;
 use louver::address::Address;
 use louver::search::SearchIndex;
 use louver::trim::{TrimError, trimmed_window};
+use louver::{Body, Message};
 use serde_json::value::RawValue;
 use std::collections::HashSet;
 
 /// The width where nobody sits at a terminal, and what a hit is indented by.
 const COLUMNS: usize = 100;
 const INDENT: usize = 4;
+
+/// What is said where words are not found.
+pub(super) const NO_SUCH_WORDS: &str = "none of these words stands in what was left out";
 
 pub(super) fn run(
     job: &Recall,
@@ -39,15 +42,25 @@ fn fetch(job: &Recall, address: &Address, body: &Body, shell: &mut Shell<'_>) ->
         let hint = format!("{missing} (in quotes, '\"{address}\"' is searched for)");
         return nothing(job, &hint, shell);
     }
-    let found = || address.indices().filter_map(|index| body.messages().get(index)).map(|message| &**message);
-    let mut rows = rows(body, address.indices());
+    let found: Vec<&Message> =
+        address.indices().filter_map(|index| body.messages().get(index)).map(|message| &**message).collect();
+    show_messages(job, rows(body, address.indices()), &found, shell)
+}
+
+/// Messages as they came.
+pub(super) fn show_messages<'m>(
+    job: &Recall,
+    mut rows: Vec<Row<'m>>,
+    found: &[&'m Message],
+    shell: &mut Shell<'_>,
+) -> anyhow::Result<Exit> {
     if job.json {
         let raws: Vec<&RawValue> =
-            found().map(|message| serde_json::from_str(message.raw())).collect::<Result<_, _>>()?;
+            found.iter().map(|message| serde_json::from_str(message.raw())).collect::<Result<_, _>>()?;
         rows.iter_mut().zip(raws).for_each(|(row, raw)| row.message = Some(raw));
         return deliver(job, Deliverable::Json(&json_list(&rows)?), shell);
     }
-    deliver(job, Deliverable::Text(&messages(&rows, found())), shell)
+    deliver(job, Deliverable::Text(&messages(&rows, found.iter().copied())), shell)
 }
 
 /// The best passages of what was left out.
@@ -65,16 +78,25 @@ fn search(job: &Recall, query: &str, window: &Window, body: &Body, shell: &mut S
     let among = index.among(|message| left_out.contains(&message));
     let found = excerpts(body, &among.search(query, job.limit));
     if found.is_empty() {
-        return nothing(job, "none of these words stands in what was left out", shell);
+        return nothing(job, NO_SUCH_WORDS, shell);
     }
-    let mut rows: Vec<Row<'_>> = rows(body, found.iter().map(|excerpt| excerpt.message));
+    show_hits(job, rows(body, found.iter().map(|excerpt| excerpt.message)), &found, shell)
+}
+
+/// What was found, each with the message that it stands in.
+pub(super) fn show_hits<'e>(
+    job: &Recall,
+    mut rows: Vec<Row<'e>>,
+    found: &'e [Excerpt],
+    shell: &mut Shell<'_>,
+) -> anyhow::Result<Exit> {
     if job.json {
-        rows.iter_mut().zip(&found).for_each(|(row, excerpt)| row.text = Some(&excerpt.text));
+        rows.iter_mut().zip(found).for_each(|(row, excerpt)| row.text = Some(&excerpt.text));
         return deliver(job, Deliverable::Json(&json_list(&rows)?), shell);
     }
     let is_seen = shell.stdout_is_terminal && job.output.file().is_none();
     let columns = shell.columns.filter(|_| is_seen).unwrap_or(COLUMNS).saturating_sub(INDENT);
-    deliver(job, Deliverable::Text(&hits(&rows, &found, Columns(columns))), shell)
+    deliver(job, Deliverable::Text(&hits(&rows, found, Columns(columns))), shell)
 }
 
 /// What the policy leaves out; where it cannot decide, everything.
@@ -105,9 +127,13 @@ fn deliver(job: &Recall, result: Deliverable<'_>, shell: &mut Shell<'_>) -> anyh
 
 /// Programs get an empty list, people a sentence.
 fn nothing(job: &Recall, reason: &str, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    nothing_in(&job.input.to_string(), job, reason, shell)
+}
+
+pub(super) fn nothing_in(place: &str, job: &Recall, reason: &str, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     if job.json {
         deliver(job, Deliverable::Json(&json_list::<Row<'_>>(&[])?), shell)?;
     }
-    shell.printer.note(&format!("{}: {}", safe(&job.input.to_string()), safe(reason)));
+    shell.printer.note(&format!("{}: {}", safe(place), safe(reason)));
     Ok(Exit::Finding)
 }

@@ -22,8 +22,10 @@ struct Start {
 
 pub(super) fn run(job: &Job, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     super::task::runtime()?.block_on(async {
-        let store = proxy::open(&job.store.clone().map_or_else(proxy::default_store, Ok)?)?;
+        let path = job.store.clone().map_or_else(proxy::default_store, Ok)?;
+        let store = proxy::open(&path)?;
         let mut keeper = proxy::keeper_settings();
+        keeper.recall_command = proxy::recall_command(&path);
         (keeper.archive, keeper.context_window) = (Archive::Full, job.context_window);
         let serving = Proxy::bind(config(job)?, Keeper::new(Arc::clone(&store) as Arc<_>, keeper)).await?;
         let start = start(job.client, &format!("http://{}", serving.local_addr()));

@@ -11,6 +11,7 @@ mod inspect;
 mod mcp;
 mod output;
 mod recall;
+mod recall_archive;
 mod replay;
 mod running;
 mod terminal;
@@ -35,11 +36,7 @@ fn louver_with(words: &str, stdin: impl Into<Vec<u8>>) -> Run {
         command.env_remove(variable);
     }
     let output = command.current_dir(root()).args(words.split_whitespace()).write_stdin(stdin).output().unwrap();
-    Run {
-        code: output.status.code().expect("ended by itself"),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
+    Run::of(&output)
 }
 
 fn louver(words: &str) -> Run {
@@ -47,6 +44,14 @@ fn louver(words: &str) -> Run {
 }
 
 impl Run {
+    fn of(output: &std::process::Output) -> Self {
+        Self {
+            code: output.status.code().expect("ended by itself"),
+            stdout: String::from_utf8(output.stdout.clone()).unwrap(),
+            stderr: String::from_utf8(output.stderr.clone()).unwrap(),
+        }
+    }
+
     /// What every refusal looks like: exit 2, nothing on stdout, one line on stderr.
     #[track_caller]
     fn refused(&self) -> &str {
