@@ -29,6 +29,7 @@ use louver_store::{CredentialHash, LearnedFacts, LimitScope, ServedModel, Store,
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::sync::Semaphore;
 
 /// How long learned facts are believed without asking the store again.
 const FACTS_AGE: Duration = Duration::from_secs(5);
@@ -59,9 +60,11 @@ const WINDOW_BETA: &str = "context-1m";
 pub struct Keeper {
     store: Arc<dyn Store>,
     settings: KeeperSettings,
-    lives: Lives,
-    facts: Mutex<HashMap<LimitScope, (Instant, LearnedFacts)>>,
-    meters: Meters,
+    lives: Arc<Lives>,
+    facts: Arc<Mutex<HashMap<LimitScope, (Instant, LearnedFacts)>>>,
+    meters: Arc<Meters>,
+    /// Places for requests that wait for the store.
+    waiting: Arc<Semaphore>,
     /// Keys the hashes of credentials.
     key: [u8; 32],
 }
@@ -69,13 +72,27 @@ pub struct Keeper {
 impl Keeper {
     /// A keeper with its store.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, mut settings: KeeperSettings) -> Self {
-        if let Some(ladder) = settings.policy.ladder_mut() {
-            // The chain does not hash it: a record could not say where it stands.
-            ladder.quote_thinking = false;
-        }
+    pub fn new(store: Arc<dyn Store>, settings: KeeperSettings) -> Self {
         let key = blake3::derive_key("louver 2026-11 credential hashes", settings.user.as_str().as_bytes());
-        Self { store, settings, lives: Lives::default(), facts: Mutex::default(), meters: Meters::default(), key }
+        let waiting = Arc::new(Semaphore::new(settings.max_waiting.min(Semaphore::MAX_PERMITS)));
+        let (lives, facts, meters) = (Arc::default(), Arc::default(), Arc::default());
+        Self { store, settings: settings.without_thinking(), lives, facts, meters, waiting, key }
+    }
+
+    /// A keeper of the same conversations with other settings. Both may decide side by side, as two processes on one store
+    /// may; `user` and `max_waiting` stay as they are.
+    #[must_use]
+    pub fn with_settings(&self, settings: KeeperSettings) -> Self {
+        let KeeperSettings { user, max_waiting, .. } = self.settings.clone();
+        Self {
+            store: Arc::clone(&self.store),
+            settings: KeeperSettings { user, max_waiting, ..settings }.without_thinking(),
+            lives: Arc::clone(&self.lives),
+            facts: Arc::clone(&self.facts),
+            meters: Arc::clone(&self.meters),
+            waiting: Arc::clone(&self.waiting),
+            key: self.key,
+        }
     }
 
     /// What a request's limits hold for.

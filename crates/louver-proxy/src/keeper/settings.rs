@@ -22,10 +22,22 @@ pub struct KeeperSettings {
     pub user: ReaderId,
     /// How long a request waits for a store that is away.
     pub store_wait: Duration,
+    /// How many requests wait for a store that is away. Further ones are turned away at once.
+    pub max_waiting: usize,
     /// How many conversations are kept in memory.
     pub max_conversations: usize,
     /// How many bytes of them.
     pub max_conversation_bytes: usize,
+}
+
+impl KeeperSettings {
+    /// The same, but ledgers quote no thinking: the chain does not hash it, and a record could not say where it stands.
+    pub(super) fn without_thinking(mut self) -> Self {
+        if let Some(ladder) = self.policy.ladder_mut() {
+            ladder.quote_thinking = false;
+        }
+        self
+    }
 }
 
 impl Default for KeeperSettings {
@@ -38,6 +50,7 @@ impl Default for KeeperSettings {
             recall_command: "louver recall --archive".to_owned(),
             user: "local".into(),
             store_wait: Duration::from_secs(60),
+            max_waiting: 256,
             max_conversations: 1_000,
             max_conversation_bytes: 512 << 20,
         }

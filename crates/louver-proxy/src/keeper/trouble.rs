@@ -47,6 +47,7 @@ impl Keeper {
         mut attempt: impl FnMut() -> F,
     ) -> Result<T, OwnRefusal> {
         let start = Instant::now();
+        let mut place = None;
         loop {
             let left = self.settings.store_wait.saturating_sub(start.elapsed());
             let Ok(tried) = tokio::time::timeout(left + GRACE, attempt()).await else {
@@ -57,6 +58,9 @@ impl Keeper {
                 Ok(answer) => return Ok(answer),
                 Err(Halt::Refuse(refusal)) => return Err(refusal),
                 Err(Halt::Store(error)) if error.is_transient() && !left.is_zero() => {
+                    if place.is_none() {
+                        place = Some(self.waiting.try_acquire().map_err(|_| too_many())?);
+                    }
                     tracing::warn!(%error, "the store does not answer; a request waits");
                     tokio::time::sleep(PAUSE.min(left)).await;
                 }
@@ -67,6 +71,11 @@ impl Keeper {
             }
         }
     }
+}
+
+fn too_many() -> OwnRefusal {
+    tracing::error!("too many requests wait for the store; one more is turned away");
+    unavailable("too many requests wait for Louver's store")
 }
 
 pub(super) fn unavailable(message: &str) -> OwnRefusal {

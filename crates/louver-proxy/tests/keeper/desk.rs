@@ -52,8 +52,12 @@ pub(crate) fn small() -> KeeperSettings {
     KeeperSettings { context_window: Some(30_000), store_wait: Duration::from_millis(300), ..KeeperSettings::default() }
 }
 
+/// A disk of this size.
+pub(crate) const DISK: u64 = 4 << 20;
+
 pub(crate) fn open_store(path: &std::path::Path) -> Arc<SqliteStore> {
-    Arc::new(SqliteOptions::default().busy_timeout(Duration::from_millis(50)).open(path).unwrap())
+    let options = SqliteOptions::default().busy_timeout(Duration::from_millis(50)).max_bytes(DISK);
+    Arc::new(options.open(path).unwrap())
 }
 
 /// An answer in the format of the request.

@@ -1,10 +1,13 @@
 //! A store that is away.
 
-use crate::desk::{Desk, small};
+use crate::desk::{DISK, Desk, small};
 use crate::talk::Talk;
-use crate::world::{ask, within};
+use crate::world::{Answer, ask, within};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use louver::Format;
 use louver_proxy::KeeperSettings;
+use louver_store::Maintenance;
 use rusqlite::Connection;
 use std::time::Duration;
 
@@ -22,6 +25,15 @@ fn remove(desk: &Desk) {
         path.push(end);
         let _ = std::fs::remove_file(path);
     }
+}
+
+/// Conversations of which none is another's.
+fn strangers(count: usize) -> impl Iterator<Item = Talk> {
+    (0..count).map(|number| {
+        let mut talk = Talk::new(Format::Anthropic).turns(25);
+        talk.messages[0] = talk.user(&format!("Task {number}."));
+        talk
+    })
 }
 
 #[tokio::test]
@@ -117,9 +129,7 @@ async fn many_that_wait_for_the_store_do_not_wait_for_each_other() {
 async fn memory_is_bounded_while_the_store_is_away() {
     let desk = Desk::open(KeeperSettings { max_conversations: 3, ..small() }).await;
     remove(&desk);
-    for number in 0..8 {
-        let mut talk = Talk::new(Format::Anthropic).turns(25);
-        talk.messages[0] = talk.user(&format!("Task {number}."));
+    for talk in strangers(8) {
         assert_eq!(desk.ask(&talk).await.answer.status(), 503);
     }
     assert!(desk.metric("louver_live_conversations").await <= 3.0);
@@ -137,5 +147,80 @@ async fn a_small_window_makes_no_history_too_small_to_have_been_cut() {
     match asked.answer.status() {
         503 => {}
         _ => cut.holds(&talk, &asked),
+    }
+}
+
+#[tokio::test]
+async fn only_so_many_wait_for_the_store_and_the_rest_is_turned_away_at_once() {
+    let settings = KeeperSettings { store_wait: Duration::from_secs(25), max_waiting: 2, ..small() };
+    let desk = Desk::open(settings).await;
+    let locked = lock(&desk);
+    let address = desk.address();
+    let mut asked: FuturesUnordered<_> =
+        strangers(6).map(|talk| async move { ask(address, &talk.path(), "", talk.body()).await }).collect();
+    for _ in 0..4 {
+        let turned_away = asked.next().await.unwrap();
+        assert_eq!((turned_away.status(), turned_away.header("retry-after")), (503, Some("20")));
+        assert!(turned_away.text().contains("too many requests wait"), "{}", turned_away.text());
+    }
+    drop(locked);
+    let waited: Vec<Answer> = asked.collect().await;
+    let outcomes: Vec<_> = waited.iter().map(|answer| answer.header("x-louver-outcome")).collect();
+    assert_eq!(outcomes, [Some("cut"); 2]);
+    // Whoever has waited gives its place back.
+    let _locked = lock(&desk);
+    let mut third = Talk::new(Format::Anthropic).turns(25);
+    third.messages[0] = third.user("A third.");
+    let asking = tokio::spawn(async move { ask(address, &third.path(), "", third.body()).await });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(!asking.is_finished());
+    asking.abort();
+}
+
+#[tokio::test]
+async fn a_full_disk_turns_new_cuts_away_and_lets_everything_else_go_on() {
+    let desk = Desk::open(small()).await;
+    let mut talk = Talk::new(Format::Anthropic);
+    let cut = desk.until_cut(&mut talk).await;
+    let ballast = Connection::open(desk.file()).unwrap();
+    ballast.execute_batch(&format!("CREATE TABLE ballast AS SELECT zeroblob({DISK}) AS bytes")).unwrap();
+    talk.turn();
+    cut.holds(&talk, &desk.ask(&talk).await);
+    let little = Talk { words: 20, ..Talk::new(Format::Anthropic) }.turns(2);
+    assert_eq!(desk.ask(&little).await.body(), little.body());
+    // What is left of the last pages takes a few more.
+    let mut others = strangers(20);
+    let (other, asked) = loop {
+        let other = others.next().expect("the disk is full some time");
+        let asked = within(desk.ask(&other)).await;
+        if asked.outcome() != "cut" {
+            break (other, asked);
+        }
+    };
+    assert_eq!((asked.answer.status(), asked.outcome(), asked.sent.len()), (503, "none", 0));
+    assert_eq!(asked.answer.header("retry-after"), Some("20"));
+    ballast.execute_batch("DROP TABLE ballast").unwrap();
+    assert_eq!(desk.ask(&other).await.outcome(), "cut", "there is room again");
+}
+
+/// Times in the store lie ahead of the clock, or so far behind that everything in it is old.
+#[tokio::test]
+async fn a_clock_that_steps_changes_no_view() {
+    for at in ["4102444800000", "0"] {
+        let mut desk = Desk::open(small()).await;
+        let mut talk = Talk::new(Format::Anthropic);
+        let cut = desk.until_cut(&mut talk).await;
+        desk.store.flush().await.unwrap();
+        let step = format!(
+            "UPDATE decisions SET at_ms = {at}; UPDATE conversations SET first_ms = {at}, last_ms = {at}; \
+             UPDATE requests SET at_ms = {at}; UPDATE context_limits SET learned_ms = {at}"
+        );
+        Connection::open(desk.file()).unwrap().execute_batch(&step).unwrap();
+        talk.turn();
+        cut.holds(&talk, &desk.ask(&talk).await);
+        desk.reopen().await;
+        talk.turn();
+        cut.holds(&talk, &desk.ask(&talk).await);
+        assert_eq!(desk.get("/louver/readyz", "").await.status(), 200);
     }
 }

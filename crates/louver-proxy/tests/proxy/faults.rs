@@ -54,6 +54,7 @@ async fn an_upstream_that_breaks_before_the_first_byte_is_a_502() {
 async fn half_a_header_is_a_502() {
     let half = || Step::send("HTTP/1.1 200 OK\r\ncontent-ty");
     assert_eq!(run(vec![half(), Step::Close]).await, (502, Outcome::Passed, End::UpstreamFailed, false));
+    assert_eq!(run(vec![half(), Step::Reset]).await, (502, Outcome::Passed, End::UpstreamFailed, false));
     assert_eq!(run(vec![half(), Step::Stall]).await, (504, Outcome::Passed, End::UpstreamFailed, false));
     assert_eq!(
         run(vec![Step::send("not http at all\r\n\r\n")]).await,
@@ -208,6 +209,68 @@ async fn a_client_that_goes_mid_upload_sends_nothing() {
     let ended = brain.ended().await;
     assert_eq!((ended.answered.outcome, ended.ticket), (Outcome::None, None));
     assert_eq!((upstream.requests().len(), brain.requests().len()), (0, 0));
+}
+
+#[tokio::test]
+async fn a_client_that_goes_mid_upload_of_what_passes_takes_the_upstream_with_it() {
+    let upstream = Upstream::always(json_answer(200, "{}")).await;
+    let proxy = Running::start(config_to(upstream.address), Passing).await;
+    for length in ["content-length: 100", "transfer-encoding: chunked"] {
+        let accepted = upstream.accepted();
+        let mut client = Client::connect(proxy.address).await;
+        client.send(format!("POST /v1/files HTTP/1.1\r\nhost: x\r\n{length}\r\n\r\n5\r\nhalf:\r\n")).await;
+        eventually("the upload is on its way", || upstream.accepted() > accepted && upstream.open() == 1).await;
+        drop(client);
+        eventually("the upstream is let go", || upstream.open() == 0).await;
+    }
+    assert!(upstream.requests().is_empty(), "half an upload is never ended as if it were whole");
+}
+
+#[tokio::test]
+async fn an_upstream_that_answers_before_it_has_read_the_body_is_believed() {
+    let early = "HTTP/1.1 429 X\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let config = config_to(listener.local_addr().unwrap());
+    let proxy = Running::start(config, Passing).await;
+    let server = tokio::spawn(async move {
+        use tokio::io::AsyncWriteExt;
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(early.as_bytes()).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let (mut read, mut sink) = (stream, tokio::io::sink());
+        let _ = tokio::io::copy(&mut read, &mut sink).await;
+    });
+    let answer = ask(proxy.address, "/v1/messages", "", vec![b' '; 4 << 20]).await;
+    assert_eq!(answer.status(), 429);
+    drop(proxy);
+    server.abort();
+}
+
+/// Two readings of where a request ends would let one client put words into another's mouth.
+#[tokio::test]
+async fn a_request_with_two_lengths_is_one_request_or_none() {
+    let upstream = Upstream::always(json_answer(200, "{}")).await;
+    let proxy = Running::start(config_to(upstream.address), Passing).await;
+    let hidden = "POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-hidden: 1\r\ncontent-length: 2\r\n\r\n{}";
+    for lengths in [
+        "content-length: 5\r\ntransfer-encoding: chunked",
+        "content-length: 5\r\ncontent-length: 6",
+        "transfer-encoding: identity, chunked\r\ncontent-length: 5",
+        "transfer-encoding: chunked, identity",
+        "transfer-encoding : chunked\r\ncontent-length: 5",
+        "content-length: +5",
+    ] {
+        let mut client = Client::connect(proxy.address).await;
+        let request = format!("POST /v1/files HTTP/1.1\r\nhost: x\r\n{lengths}\r\n\r\n0\r\n\r\n{hidden}");
+        client.send(request).await;
+        client.answer().await;
+        drop(client);
+    }
+    for request in upstream.requests() {
+        let lengths = ["content-length", "transfer-encoding"].map(|name| request.header(name).is_some());
+        assert!(lengths != [true, true], "{}", request.head);
+        assert!(!String::from_utf8_lossy(&request.body).contains("x-hidden"), "{}", request.head);
+    }
 }
 
 #[tokio::test]
