@@ -171,6 +171,16 @@ impl AsyncWrite for Watched {
     }
 }
 
+/// Whether a connection failed because of the certificate that was shown.
+pub(crate) fn is_untrusted(error: &(dyn Error + 'static)) -> bool {
+    if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
+        return true;
+    }
+    // An error of the operating system's kind hides the one it was made of from the chain of causes.
+    let within = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    within.map_or_else(|| error.source().is_some_and(is_untrusted), |within| is_untrusted(within))
+}
+
 /// Connects to an upstream, its TLS included, and asks nothing: whether it can be reached.
 ///
 /// # Errors
@@ -181,13 +191,25 @@ pub async fn reach(
     extra_roots: &[CertificateDer<'static>],
     limit: Duration,
 ) -> Result<(), Unreachable> {
-    let said = |error: &dyn std::fmt::Display| Unreachable(error.to_string());
+    let said = |error: &dyn std::fmt::Display| Unreachable::NoConnection(error.to_string());
     let mut connector = Connector::new(limit, extra_roots).map_err(|error| said(&error))?;
     let uri = url.to_string().parse::<http::Uri>().map_err(|error| said(&error))?;
-    tower_service::Service::call(&mut connector, uri).await.map(drop).map_err(|error| said(&error))
+    match tower_service::Service::call(&mut connector, uri).await {
+        Ok(_) => Ok(()),
+        Err(error) if is_untrusted(&*error) => Err(Unreachable::Untrusted(error.to_string())),
+        Err(error) => Err(said(&error)),
+    }
 }
 
 /// Why an upstream cannot be reached.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot be reached ({0}): is its address right, and is it running?")]
-pub struct Unreachable(String);
+pub enum Unreachable {
+    /// Nobody answers there.
+    #[error("cannot be reached ({0}): is its address right, and is it running?")]
+    NoConnection(String),
+    /// Whoever answers there shows a certificate that nobody here trusts.
+    #[error(
+        "shows a certificate that is not trusted ({0}): if it is the right one, name its root's file in SSL_CERT_FILE"
+    )]
+    Untrusted(String),
+}

@@ -105,7 +105,8 @@ impl<B: Brain> Trip<'_, B> {
             let examined = match self.send(attempt).await {
                 Ok(examined) => examined,
                 Err(why) => {
-                    let outcome = if why == NoAnswer::Unreachable { Outcome::None } else { self.closing.outcome() };
+                    let was_sent = !matches!(why, NoAnswer::Unreachable | NoAnswer::Untrusted);
+                    let outcome = if was_sent { self.closing.outcome() } else { Outcome::None };
                     let error = OwnError::new(why.status(), why.message(&self.upstream.name));
                     return fail(self.closing, format, &error, outcome);
                 }

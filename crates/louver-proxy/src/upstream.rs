@@ -1,7 +1,7 @@
 //! Sending to one upstream.
 
 use crate::config::{Upstream, UpstreamUrl};
-use crate::connector::{Connector, Traffic};
+use crate::connector::{Connector, Traffic, is_untrusted};
 use crate::limits::Limits;
 use crate::model_request::{Mode, UpstreamName};
 use crate::request_body::{RequestBody, UploadStalled};
@@ -72,6 +72,8 @@ impl Outgoing {
 pub(crate) enum NoAnswer {
     /// No connection: nothing was sent.
     Unreachable,
+    /// No connection: whoever answers there shows a certificate that nobody here trusts.
+    Untrusted,
     /// The connection broke before the answer began.
     Broken,
     /// The upstream was silent for too long.
@@ -83,7 +85,7 @@ pub(crate) enum NoAnswer {
 impl NoAnswer {
     pub(crate) fn status(self) -> StatusCode {
         match self {
-            Self::Unreachable | Self::Broken => StatusCode::BAD_GATEWAY,
+            Self::Unreachable | Self::Untrusted | Self::Broken => StatusCode::BAD_GATEWAY,
             Self::Silent => StatusCode::GATEWAY_TIMEOUT,
             Self::UploadStalled => StatusCode::REQUEST_TIMEOUT,
         }
@@ -91,7 +93,8 @@ impl NoAnswer {
 
     pub(crate) fn message(self, upstream: &UpstreamName) -> String {
         match self {
-            Self::Unreachable => format!("the upstream {upstream} cannot be reached"),
+            Self::Unreachable => format!("the upstream {upstream} cannot be reached; `louver proxy --check` tries it"),
+            Self::Untrusted => format!("the certificate of the upstream {upstream} is not trusted; nothing was sent"),
             Self::Broken => format!("the connection to the upstream {upstream} broke before it answered"),
             Self::Silent => format!("the upstream {upstream} did not answer in time"),
             Self::UploadStalled => "the request's body did not arrive in time".to_owned(),
@@ -185,7 +188,9 @@ fn no_answer(error: &ClientError, name: &UpstreamName) -> NoAnswer {
     // The chain of causes has no address and no header, only what the network said.
     let because = causes(error).map(ToString::to_string).collect::<Vec<_>>().join(": ");
     tracing::warn!(upstream = %name, because, "no answer from the upstream");
-    if error.is_connect() {
+    if is_untrusted(error) {
+        NoAnswer::Untrusted
+    } else if error.is_connect() {
         NoAnswer::Unreachable
     } else if cause::<UploadStalled>(error).is_some() {
         NoAnswer::UploadStalled

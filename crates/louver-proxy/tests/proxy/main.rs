@@ -9,5 +9,6 @@ mod faults;
 mod logs;
 mod rescue;
 mod stopping;
+mod tls;
 mod transparency;
 mod world;
