@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Where modules are two halves of one thing, each of which names the other: a policy's input and the plan built from it,
 /// the ledger and its pages, a decision and its application.
-const HALVES: [&str; 3] = ["louver policy", "louver policy::ladder", "louver window"];
+const HALVES: [&str; 3] = ["louver policy", "louver policy::kind::ladder", "louver window"];
 
 /// A module's place in its crate: `["tools", "mcp", "http"]`.
 type Place = Vec<String>;

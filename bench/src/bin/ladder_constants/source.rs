@@ -1,8 +1,8 @@
 //! The constants as the engine's source has them: they are private, and a copy here would drift.
 
-const LEDGER: &str = include_str!("../../../../crates/louver/src/policy/ladder/ledger.rs");
-const BOOKS: &str = include_str!("../../../../crates/louver/src/policy/ladder/books.rs");
-const CONFIG: &str = include_str!("../../../../crates/louver/src/policy/ladder/config.rs");
+const LEDGER: &str = include_str!("../../../../crates/louver/src/policy/kind/ladder/ledger.rs");
+const BOOKS: &str = include_str!("../../../../crates/louver/src/policy/kind/ladder/books.rs");
+const CONFIG: &str = include_str!("../../../../crates/louver/src/policy/kind/ladder/config.rs");
 
 /// The number behind the first place where one of the ladder's files has this text.
 pub(crate) fn number(before: &str) -> Result<f64, String> {

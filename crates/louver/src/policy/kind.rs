@@ -1,16 +1,32 @@
 //! Which policy, with which settings: the one place that knows their names.
 
+mod both;
+mod everything;
+mod ladder;
+mod messages;
+mod observations;
+mod tokens;
+mod when_full;
+
+pub use ladder::{Account, LadderConfig, LadderRow};
+pub use messages::MessagesConfig;
+pub use observations::ObservationsConfig;
+pub use tokens::{
+    Decision, MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD, TokensConfig, decide, effective_threshold,
+    messages_to_drop,
+};
+
 use super::Policy;
-use super::both::Both;
-use super::everything::Everything;
-use super::ladder::{Ladder, LadderConfig};
-use super::messages::{Messages, MessagesConfig};
-use super::observations::{Observations, ObservationsConfig};
-use super::tokens::{Tokens, TokensConfig};
-use super::when_full::{FULL_CUT, NEWEST};
 use crate::plan::Bound;
+use both::Both;
+use everything::Everything;
+use ladder::Ladder;
+use messages::Messages;
+use observations::Observations;
 use std::str::FromStr;
 use std::sync::Arc;
+use tokens::Tokens;
+use when_full::{FULL_CUT, NEWEST};
 
 /// A policy with its settings.
 ///

@@ -1,27 +1,17 @@
 //! The policies: units and budget in, plan out.
 //!
-//! To add one: a file beside these with its [`Policy`], and a row in [`TABLE`]. A policy of one's own needs no row:
+//! To add one: a file with its [`Policy`] below `kind`, and its row in [`TABLE`]. A policy of one's own needs no row:
 //! [`PolicyKind::Custom`] takes any, and everything that those here use is public.
 
-mod both;
 mod builder;
-mod everything;
 mod input;
 mod kind;
-mod ladder;
-mod messages;
-mod observations;
-mod tokens;
-mod when_full;
 
 pub use builder::PlanBuilder;
 pub use input::{Occasion, PolicyInput};
-pub use kind::{PolicyKind, Row, SettingsError, TABLE};
-pub use ladder::{Account, LadderConfig, LadderRow};
-pub use messages::MessagesConfig;
-pub use observations::ObservationsConfig;
-pub use tokens::{
-    Decision, MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD, TokensConfig, decide, effective_threshold,
+pub use kind::{
+    Account, Decision, LadderConfig, LadderRow, MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD, MessagesConfig,
+    ObservationsConfig, PolicyKind, Row, SettingsError, TABLE, TokensConfig, decide, effective_threshold,
     messages_to_drop,
 };
 

@@ -1,7 +1,7 @@
 //! The two that do nothing until the window is full: what most trimming functions aim at, and a deeper cut.
 
-use super::{Policy, PolicyInput};
 use crate::plan::{Bound, Overflow, Pins, Plan, Trigger};
+use crate::policy::{Policy, PolicyInput};
 
 /// The policies `newest` and `full-cut`.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! At most so many tokens: when the window is full, half of the messages after the first leave.
 
-use super::{PlanBuilder, Policy, PolicyInput};
 use crate::budget::Budget;
 use crate::plan::{Bound, CondenseError, Overflow, Pins, Plan, Trigger, Warning};
+use crate::policy::{PlanBuilder, Policy, PolicyInput};
 use crate::unit::Unit;
 use crate::wire::PartKind;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! Old tool results become a placeholder: `mask` does it at every request, `clear-tools` from a certain size on.
 
-use super::{Policy, PolicyInput};
 use crate::edit::{Change, Edit};
 use crate::plan::{Bound, Memory, Overflow, Pins, Plan, Trigger};
+use crate::policy::{Policy, PolicyInput};
 use crate::wire::{Part, PartKind};
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! At most so many messages: head and tail stay, the oldest between leave.
 
-use super::{Policy, PolicyInput};
 use crate::plan::{Bound, Overflow, Pins, Plan, Trigger, Warning};
+use crate::policy::{Policy, PolicyInput};
 
 /// The settings of the message window.
 ///

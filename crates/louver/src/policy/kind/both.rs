@@ -2,8 +2,8 @@
 
 use super::messages::Messages;
 use super::tokens::{Tokens, first_message};
-use super::{Policy, PolicyInput};
 use crate::plan::{Bound, Overflow, Pins, Plan};
+use crate::policy::{Policy, PolicyInput};
 
 /// The policy `both`.
 #[derive(Debug)]

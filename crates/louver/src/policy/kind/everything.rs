@@ -1,7 +1,7 @@
 //! No window at all: what sending everything costs.
 
-use super::{Policy, PolicyInput};
 use crate::plan::{Bound, Overflow, Pins, Plan};
+use crate::policy::{Policy, PolicyInput};
 
 /// The policy `everything`.
 #[derive(Debug)]

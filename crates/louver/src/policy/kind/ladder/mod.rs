@@ -19,10 +19,10 @@ mod texts;
 pub use books::Account;
 pub use config::{LadderConfig, LadderRow};
 
-use super::{Occasion, PlanBuilder, Policy, PolicyInput};
 use crate::budget::Budget;
 use crate::edit::{Change, Edit};
 use crate::plan::{Bound, Memory, Overflow, Pins, Plan, Trigger};
+use crate::policy::{Occasion, PlanBuilder, Policy, PolicyInput};
 use crate::tokens::Millitokens;
 use crate::wire::{Part, PartKind};
 use books::{Books, Offer};
