@@ -5,16 +5,44 @@ use serde_json::Value;
 use crate::Violation;
 use crate::body::{is_missing, items, text};
 
+/// A rule about one content: its name, the API's wording, and whether the content at an index breaks it.
+type Rule = (&'static str, &'static str, fn(&[Value], usize) -> bool);
+
+const RULES: [Rule; 5] = [
+    ("bad-role", "Please use a valid role: user, model.", |contents, index| {
+        !matches!(role(&contents[index]), "user" | "model")
+    }),
+    (
+        "empty-parts",
+        "* GenerateContentRequest.contents[{index}].parts: contents.parts must not be empty.\n",
+        |contents, index| items(&contents[index], "parts").is_empty(),
+    ),
+    (
+        "call-out-of-place",
+        "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+        is_call_out_of_place,
+    ),
+    (
+        "response-out-of-place",
+        "Please ensure that function response turn comes immediately after a function call turn.",
+        is_response_out_of_place,
+    ),
+    (
+        "response-count",
+        "Please ensure that the number of function response parts is equal to the number of function call parts of the \
+         function call turn.",
+        has_wrong_response_count,
+    ),
+];
+
 /// Names every history rule that a `generateContent` body breaks.
 pub(super) fn judge(body: &Value) -> Vec<Violation> {
     let contents = items(body, "contents");
-    let mut found = Vec::new();
-    first_content(contents, &mut found);
+    let mut found: Vec<Violation> = first_content(contents).into_iter().collect();
     for index in 0..contents.len() {
-        shape(contents, index, &mut found);
-        call_place(contents, index, &mut found);
-        response_place(contents, index, &mut found);
-        response_count(contents, index, &mut found);
+        let said = |wording: &str| wording.replace("{index}", &index.to_string());
+        let broken = RULES.iter().filter(|(_, _, is_broken)| is_broken(contents, index));
+        found.extend(broken.map(|(rule, wording, _)| Violation::new(rule, format!("contents.{index}"), said(wording))));
     }
     found
 }
@@ -29,76 +57,36 @@ pub(super) fn count(content: &Value, field: &str) -> usize {
     items(content, "parts").iter().filter(|part| !is_missing(part, field)).count()
 }
 
-fn first_content(contents: &[Value], found: &mut Vec<Violation>) {
-    match contents.first() {
-        None => found.push(Violation::new(
-            "no-messages",
-            "contents",
-            "* GenerateContentRequest.contents: contents is not specified\n",
-        )),
-        Some(first) if role(first) != "user" => found.push(Violation::new(
-            "first-not-user",
-            "contents.0",
-            "Please ensure that multiturn requests begin with a user turn.",
-        )),
-        Some(_) => {}
-    }
-}
-
-fn shape(contents: &[Value], index: usize, found: &mut Vec<Violation>) {
-    let path = format!("contents.{index}");
-    if !matches!(role(&contents[index]), "user" | "model") {
-        found.push(Violation::new("bad-role", &path, "Please use a valid role: user, model."));
-    }
-    if items(&contents[index], "parts").is_empty() {
-        let message = format!("* GenerateContentRequest.contents[{index}].parts: contents.parts must not be empty.\n");
-        found.push(Violation::new("empty-parts", path, message));
-    }
+fn first_content(contents: &[Value]) -> Option<Violation> {
+    let (rule, path, wording) = match contents.first() {
+        None => ("no-messages", "contents", "* GenerateContentRequest.contents: contents is not specified\n"),
+        Some(first) if role(first) != "user" => {
+            ("first-not-user", "contents.0", "Please ensure that multiturn requests begin with a user turn.")
+        }
+        Some(_) => return None,
+    };
+    Some(Violation::new(rule, path, wording))
 }
 
 /// Words of the model before a call are the same turn gone on; a call may not follow another call. A call at the very
 /// start breaks the rule about the first content instead.
-fn call_place(contents: &[Value], index: usize, found: &mut Vec<Violation>) {
-    if count(&contents[index], "functionCall") == 0 {
-        return;
-    }
-    if role(&contents[index]) != "model" || (calls_before(contents, index) > 0 && role(&contents[index - 1]) == "model")
-    {
-        found.push(Violation::new(
-            "call-out-of-place",
-            format!("contents.{index}"),
-            "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
-        ));
-    }
+fn is_call_out_of_place(contents: &[Value], index: usize) -> bool {
+    let follows_call = calls_before(contents, index) > 0 && role(&contents[index - 1]) == "model";
+    count(&contents[index], "functionCall") > 0 && (role(&contents[index]) != "model" || follows_call)
 }
 
 fn calls_before(contents: &[Value], index: usize) -> usize {
     if index == 0 { 0 } else { count(&contents[index - 1], "functionCall") }
 }
 
-fn response_place(contents: &[Value], index: usize, found: &mut Vec<Violation>) {
-    if count(&contents[index], "functionResponse") == 0 {
-        return;
-    }
-    if role(&contents[index]) == "model" || calls_before(contents, index) == 0 {
-        found.push(Violation::new(
-            "response-out-of-place",
-            format!("contents.{index}"),
-            "Please ensure that function response turn comes immediately after a function call turn.",
-        ));
-    }
+fn is_response_out_of_place(contents: &[Value], index: usize) -> bool {
+    let is_stray = role(&contents[index]) == "model" || calls_before(contents, index) == 0;
+    is_stray && count(&contents[index], "functionResponse") > 0
 }
 
 /// Every call turn is followed by a turn with as many responses; none at all is a wrong number, too.
-fn response_count(contents: &[Value], index: usize, found: &mut Vec<Violation>) {
+fn has_wrong_response_count(contents: &[Value], index: usize) -> bool {
     let calls = count(&contents[index], "functionCall");
     let responses = contents.get(index + 1).map_or(0, |next| count(next, "functionResponse"));
-    if role(&contents[index]) == "model" && calls > 0 && calls != responses {
-        found.push(Violation::new(
-            "response-count",
-            format!("contents.{index}"),
-            "Please ensure that the number of function response parts is equal to the number of function call parts of \
-             the function call turn.",
-        ));
-    }
+    role(&contents[index]) == "model" && calls > 0 && calls != responses
 }
