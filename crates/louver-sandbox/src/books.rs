@@ -40,12 +40,6 @@ pub(crate) struct Settlement {
     keeps: Vec<Write>,
 }
 
-impl Settlement {
-    pub(crate) fn written(&self) -> u64 {
-        self.written_short + self.written_long
-    }
-}
-
 /// Warm prefixes of all keys and models, each with its time to live.
 pub(crate) struct Books {
     entries: HashMap<Fingerprint, Entry>,
@@ -62,7 +56,8 @@ impl Books {
         match prompt.caching {
             Caching::Marked => self.settle_marked(&prompt.blocks, rules, now),
             Caching::Automatic { ttl, marks_only } => {
-                self.settle_automatic(&prompt.blocks, rules, ttl.unwrap_or_else(|| rules.ttl()), marks_only, now)
+                let ttl = ttl.unwrap_or(Duration::from_secs(rules.ttl_seconds));
+                self.settle_automatic(&prompt.blocks, rules, ttl, marks_only, now)
             }
         }
     }

@@ -1,7 +1,7 @@
 //! One request from its bytes to what is answered: all decisions, no sockets.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::http::HeaderMap;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use crate::prompt::Prompt;
 use crate::provider::{Provider, Reply, Request, Usage};
 use crate::refusal::{ErrorReply, Refusal};
 use crate::runs::{RunKey, Runs, Step};
-use crate::{Clock, Counter, Fault, Format, JournalEntry, Limits, Scenario, models};
+use crate::{Builder, Fault, Format, JournalEntry, models};
 
 /// The header by which a client names its run.
 const RUN_HEADER: &str = "x-sandbox-run";
@@ -67,29 +67,21 @@ struct State {
 
 /// The sandbox without its server.
 pub(crate) struct Exchange {
-    scenario: Scenario,
-    context_window: Option<u64>,
-    counter: Counter,
-    clock: Arc<dyn Clock>,
+    settings: Builder,
     state: Mutex<State>,
     serial: AtomicU64,
 }
 
 impl Exchange {
-    pub(crate) fn new(
-        scenario: Scenario,
-        context_window: Option<u64>,
-        counter: Counter,
-        clock: Arc<dyn Clock>,
-        limits: &Limits,
-    ) -> Self {
+    pub(crate) fn new(settings: Builder) -> Self {
+        let limits = &settings.limits;
         let state = State {
             books: Books::new(limits.max_cache_entries),
             runs: Runs::new(limits.max_runs),
             journal: Journal::new(limits.max_journal_entries, limits.max_journal_violations),
             memory: Memory::new(limits.max_stored_responses, limits.max_stored_bytes),
         };
-        Self { scenario, context_window, counter, clock, state: Mutex::new(state), serial: AtomicU64::new(1) }
+        Self { settings, state: Mutex::new(state), serial: AtomicU64::new(1) }
     }
 
     /// No lock is held while anything can panic that would leave the state half written.
@@ -136,7 +128,7 @@ impl Exchange {
     fn decide(&self, provider: &Provider, incoming: Incoming, entry: &mut JournalEntry) -> Result<Outcome, Refusal> {
         let request = self.accept(provider, incoming)?;
         (provider.screen)(&request)?;
-        let prompt = (provider.prompt)(&request, &self.counter);
+        let prompt = (provider.prompt)(&request, &self.settings.counter);
         entry.messages = prompt.messages;
         entry.input_tokens = prompt.tokens();
         entry.violations = (provider.judge)(&request.body);
@@ -174,7 +166,7 @@ impl Exchange {
 
     fn fits(&self, request: &Request, prompt: &Prompt) -> Result<(), Refusal> {
         let model = models::find(&request.model);
-        let window = self.context_window.unwrap_or(model.context_window);
+        let window = self.settings.context_window.unwrap_or(model.context_window);
         let input = prompt.tokens();
         let reply = request.body["max_tokens"].as_u64().unwrap_or(0);
         if input > window && text(&request.body, "truncation") != "auto" {
@@ -197,7 +189,7 @@ impl Exchange {
         let step = if only_warms(request) {
             Step::default()
         } else {
-            self.state().runs.step(run_key(provider.format, request), &self.scenario, prompt)
+            self.state().runs.step(run_key(provider.format, request), &self.settings.scenario, prompt)
         };
         let fault = step.fault;
         fault.map_or(Ok(()), |fault| refused_by(fault, request.is_stream))?;
@@ -209,16 +201,16 @@ impl Exchange {
             answer.thinking = None;
         }
         let settlement = self.settle(request, prompt);
-        entry.cache_read_tokens = settlement.read;
-        entry.cache_write_tokens = settlement.written();
         let usage = self.usage(prompt, &settlement, &answer);
-        let created = self.clock.unix_seconds();
+        entry.cache_read_tokens = usage.read;
+        entry.cache_write_tokens = usage.written();
+        let created = self.settings.clock.unix_seconds();
         let reply = Reply { request, answer: &answer, usage, serial: self.next_serial(), created };
         Ok(self.dress(provider, &reply, fault.filter(|fault| *fault != Fault::MalformedArguments)))
     }
 
     fn settle(&self, request: &Request, prompt: &Prompt) -> Settlement {
-        let now = self.clock.elapsed();
+        let now = self.settings.clock.elapsed();
         let mut state = self.state();
         let settlement = state.books.settle(prompt, &models::find(&request.model).cache, now);
         state.books.commit(&settlement, now);
@@ -231,8 +223,8 @@ impl Exchange {
             read: settlement.read,
             written_short: settlement.written_short,
             written_long: settlement.written_long,
-            visible_output: answer.visible_tokens(&self.counter),
-            thinking: answer.thinking_tokens(&self.counter),
+            visible_output: answer.visible_tokens(&self.settings.counter),
+            thinking: answer.thinking_tokens(&self.settings.counter),
         }
     }
 

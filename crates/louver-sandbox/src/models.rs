@@ -1,7 +1,6 @@
 //! What the sandbox knows about models: a table in `data/models.json`, found by the longest matching prefix.
 
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -24,16 +23,10 @@ pub(crate) struct CacheRules {
     pub(crate) min_tokens: u64,
     /// Reads are rounded down to a multiple of this.
     pub(crate) step: u64,
-    ttl_seconds: u64,
+    pub(crate) ttl_seconds: u64,
     /// Whether writes are billed, and so reported.
     #[serde(default)]
     pub(crate) reports_writes: bool,
-}
-
-impl CacheRules {
-    pub(crate) fn ttl(&self) -> Duration {
-        Duration::from_secs(self.ttl_seconds)
-    }
 }
 
 /// One row of the table.

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use crate::connection::{Listening, ResetSwitch};
 use crate::exchange::Exchange;
 use crate::server::{self, Server};
-use crate::{Clock, Counter, JournalEntry, Limits, Scenario, SystemClock};
+use crate::{Builder, Counter, JournalEntry, Limits, Scenario, SystemClock};
 
 /// How long connections may take to end once the sandbox shuts down.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
@@ -37,7 +37,7 @@ impl Sandbox {
     /// ```
     pub fn builder() -> Builder {
         Builder {
-            scenario: None,
+            scenario: Scenario::named("demo").expect("the demo scenario is built in"),
             context_window: None,
             counter: Counter::default(),
             clock: Arc::new(SystemClock::default()),
@@ -46,48 +46,7 @@ impl Sandbox {
     }
 }
 
-/// A sandbox being described.
-#[derive(Debug)]
-#[must_use = "a builder serves nothing until `start`"]
-pub struct Builder {
-    scenario: Option<Scenario>,
-    context_window: Option<u64>,
-    counter: Counter,
-    clock: Arc<dyn Clock>,
-    limits: Limits,
-}
-
 impl Builder {
-    /// What the model says.
-    pub fn scenario(mut self, scenario: Scenario) -> Self {
-        self.scenario = Some(scenario);
-        self
-    }
-
-    /// One context window for all models, in tokens, instead of each model's own.
-    pub fn context_window(mut self, tokens: u64) -> Self {
-        self.context_window = Some(tokens);
-        self
-    }
-
-    /// How tokens are counted.
-    pub fn counter(mut self, counter: Counter) -> Self {
-        self.counter = counter;
-        self
-    }
-
-    /// Where the time comes from.
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
-        self
-    }
-
-    /// The bounds of everything.
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
     /// Listens on an address and serves from a task of the current runtime. Port 0 picks a free one.
     ///
     /// # Errors
@@ -109,21 +68,12 @@ impl Builder {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         let (stop, stopping) = watch::channel(false);
-        let exchange = Arc::new(self.exchange());
-        let server = Server {
-            exchange: Arc::clone(&exchange),
-            permits: Arc::new(Semaphore::new(self.limits.max_concurrent_requests)),
-            stopping: stopping.clone(),
-            max_body_bytes: self.limits.max_body_bytes,
-        };
+        let permits = Arc::new(Semaphore::new(self.limits.max_concurrent_requests));
+        let max_body_bytes = self.limits.max_body_bytes;
+        let exchange = Arc::new(Exchange::new(self));
+        let server = Server { exchange: Arc::clone(&exchange), permits, stopping: stopping.clone(), max_body_bytes };
         let task = tokio::spawn(run(listener, server, stopping));
         Ok(Running { addr, exchange, stop, task })
-    }
-
-    fn exchange(&self) -> Exchange {
-        let scenario =
-            self.scenario.clone().unwrap_or_else(|| Scenario::named("demo").expect("the demo scenario is built in"));
-        Exchange::new(scenario, self.context_window, self.counter.clone(), Arc::clone(&self.clock), &self.limits)
     }
 }
 

@@ -1,0 +1,46 @@
+use std::sync::Arc;
+
+use crate::{Clock, Counter, Limits, Scenario};
+
+/// A sandbox being described.
+#[derive(Debug)]
+#[must_use = "a builder serves nothing until `start`"]
+pub struct Builder {
+    pub(crate) scenario: Scenario,
+    pub(crate) context_window: Option<u64>,
+    pub(crate) counter: Counter,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) limits: Limits,
+}
+
+impl Builder {
+    /// What the model says.
+    pub fn scenario(mut self, scenario: Scenario) -> Self {
+        self.scenario = scenario;
+        self
+    }
+
+    /// One context window for all models, in tokens, instead of each model's own.
+    pub fn context_window(mut self, tokens: u64) -> Self {
+        self.context_window = Some(tokens);
+        self
+    }
+
+    /// How tokens are counted.
+    pub fn counter(mut self, counter: Counter) -> Self {
+        self.counter = counter;
+        self
+    }
+
+    /// Where the time comes from.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// The bounds of everything.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+}
