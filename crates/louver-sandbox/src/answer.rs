@@ -66,7 +66,7 @@ impl Answer {
         for (index, call) in turn.calls.iter().enumerate() {
             match resolve(call, index, tools, policy) {
                 Some(call) => answer.calls.push(call),
-                None => answer.say(&told(call)),
+                None => answer.say(told(call)),
             }
         }
         if answer.text.is_none() && answer.calls.is_empty() {
@@ -161,11 +161,8 @@ fn nth(tools: &[DeclaredTool], n: usize) -> Option<&DeclaredTool> {
 }
 
 /// What a call says where it cannot be made.
-fn told(call: &Call) -> String {
-    match call.arguments.get("summary").and_then(Value::as_str) {
-        Some(summary) => summary.to_owned(),
-        None => "I would go on here, but there is no tool for it.".to_owned(),
-    }
+fn told(call: &Call) -> &str {
+    call.arguments["summary"].as_str().unwrap_or("I would go on here, but there is no tool for it.")
 }
 
 #[cfg(test)]

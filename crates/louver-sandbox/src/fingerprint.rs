@@ -13,20 +13,16 @@ impl Fingerprint {
     /// This prefix, longer by a labelled value. Marks for the cache are not part of what is cached.
     #[must_use]
     pub(crate) fn then(self, label: &str, value: &Value) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&self.0);
-        feed_text(&mut hasher, label);
-        feed(&mut hasher, value);
-        Self::of(&hasher)
+        self.longer(|hasher| {
+            feed_text(hasher, label);
+            feed(hasher, value);
+        })
     }
 
     /// This prefix, longer by a text.
     #[must_use]
     pub(crate) fn then_text(self, text: &str) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&self.0);
-        feed_text(&mut hasher, text);
-        Self::of(&hasher)
+        self.longer(|hasher| feed_text(hasher, text))
     }
 
     /// As 32 hexadecimal digits.
@@ -34,7 +30,10 @@ impl Fingerprint {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    fn of(hasher: &blake3::Hasher) -> Self {
+    fn longer(self, feed: impl FnOnce(&mut blake3::Hasher)) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.0);
+        feed(&mut hasher);
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
         Self(bytes)

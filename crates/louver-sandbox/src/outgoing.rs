@@ -11,7 +11,7 @@ use crate::Fault;
 use crate::connection::ResetSwitch;
 
 /// How a body ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 enum Ending {
     /// As it should.
     Clean,
@@ -19,6 +19,16 @@ enum Ending {
     Break,
     /// Nothing more comes until the server stops.
     Stall,
+}
+
+impl Ending {
+    fn of(fault: Option<Fault>) -> Self {
+        match fault {
+            Some(Fault::Reset) => Self::Break,
+            Some(Fault::Stall) => Self::Stall,
+            _ => Self::Clean,
+        }
+    }
 }
 
 /// What keeps a body alive, and what ends it.
@@ -30,28 +40,20 @@ pub(crate) struct Lease {
 
 /// The body of an answer in one piece.
 pub(crate) fn whole(text: &str, fault: Option<Fault>, lease: Lease) -> Body {
-    let half = char_boundary(text, text.len() / 2);
-    let (text, ending) = match fault {
-        Some(Fault::Reset) => (&text[..half], Ending::Break),
-        Some(Fault::Stall) => (&text[..half], Ending::Stall),
-        Some(Fault::Truncate) => (&text[..half], Ending::Clean),
-        _ => (text, Ending::Clean),
+    let text = match fault {
+        Some(Fault::Reset | Fault::Stall | Fault::Truncate) => &text[..char_boundary(text, text.len() / 2)],
+        _ => text,
     };
-    if ending == Ending::Clean {
-        return Body::from(text.to_owned());
+    match Ending::of(fault) {
+        Ending::Clean => Body::from(text.to_owned()),
+        ending => body(VecDeque::from([text.to_owned()]), ending, lease),
     }
-    body(VecDeque::from([text.to_owned()]), ending, lease)
 }
 
 /// The body of an answer in events.
 pub(crate) fn events(events: Vec<String>, error_event: String, fault: Option<Fault>, lease: Lease) -> Body {
     let mut events = VecDeque::from(events);
     let half = events.len().div_ceil(2);
-    let ending = match fault {
-        Some(Fault::Reset) => Ending::Break,
-        Some(Fault::Stall) => Ending::Stall,
-        _ => Ending::Clean,
-    };
     match fault {
         Some(Fault::Reset | Fault::Stall) => events.truncate(half),
         Some(Fault::Truncate) => {
@@ -65,15 +67,12 @@ pub(crate) fn events(events: Vec<String>, error_event: String, fault: Option<Fau
         }
         _ => {}
     }
-    body(events, ending, lease)
+    body(events, Ending::of(fault), lease)
 }
 
 /// The last place not after `index` at which a text can be cut.
-fn char_boundary(text: &str, mut index: usize) -> usize {
-    while !text.is_char_boundary(index) {
-        index -= 1;
-    }
-    index
+fn char_boundary(text: &str, index: usize) -> usize {
+    (0..=index).rev().find(|index| text.is_char_boundary(*index)).unwrap_or(0)
 }
 
 /// An event whose JSON stops in the middle.

@@ -17,15 +17,9 @@ pub(crate) fn unnamed(data: &Value) -> String {
 
 /// A text cut into the pieces that its deltas carry; no piece for no text.
 pub(crate) fn pieces(text: &str) -> Vec<&str> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let end = rest.char_indices().nth(PIECE_CHARS).map_or(rest.len(), |(index, _)| index);
-        let (piece, tail) = rest.split_at(end);
-        pieces.push(piece);
-        rest = tail;
-    }
-    pieces
+    let starts = text.char_indices().step_by(PIECE_CHARS).map(|(start, _)| start);
+    let ends: Vec<usize> = starts.chain([text.len()]).collect();
+    ends.windows(2).map(|piece| &text[piece[0]..piece[1]]).collect()
 }
 
 #[cfg(test)]

@@ -88,14 +88,12 @@ fn thinking_config(request: &Request) -> Option<Violation> {
     }
     let budget = thinking.get("budget_tokens").and_then(Value::as_u64);
     let room = request.body["max_tokens"].as_u64().unwrap_or(0);
+    let path = "thinking.enabled.budget_tokens";
     match budget {
-        None => {
-            Some(Violation::invalid("thinking.enabled.budget_tokens", "thinking.enabled.budget_tokens: Field required"))
+        None => Some(Violation::invalid(path, format!("{path}: Field required"))),
+        Some(..1024) => {
+            Some(Violation::invalid(path, format!("{path}: Input should be greater than or equal to 1024")))
         }
-        Some(budget) if budget < 1024 => Some(Violation::invalid(
-            "thinking.enabled.budget_tokens",
-            "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
-        )),
         Some(budget) if budget >= room => {
             Some(Violation::invalid("max_tokens", "`max_tokens` must be greater than `thinking.budget_tokens`."))
         }

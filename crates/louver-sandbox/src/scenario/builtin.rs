@@ -31,12 +31,8 @@ pub fn demo_files() -> Vec<(String, String)> {
         ("docs/plan.md".to_owned(), "- read every module\n- note what it exports\n- check the log\n".repeat(20)),
         (BIG_FILE.to_owned(), log_lines(600)),
     ];
-    files.extend(MODULES.iter().map(|module| (source_path(module), source(module))));
+    files.extend(MODULES.iter().map(|module| (format!("src/{module}.rs"), source(module))));
     files
-}
-
-fn source_path(module: &str) -> String {
-    format!("src/{module}.rs")
 }
 
 fn source(module: &str) -> String {
