@@ -46,6 +46,19 @@ pub enum StopReason {
     Other(String),
 }
 
+impl StopReason {
+    /// What a provider's word for it means; the APIs share none that means two things.
+    pub(crate) fn of(word: &str) -> Self {
+        match word {
+            "end_turn" | "stop_sequence" | "stop" => Self::EndOfTurn,
+            "tool_use" | "tool_calls" | "function_call" => Self::ToolUse,
+            "max_tokens" | "model_context_window_exceeded" | "length" => Self::MaxTokens,
+            "refusal" | "content_filter" => Self::Refusal,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+}
+
 impl Answer {
     /// Reads what there is to know from the raw messages.
     pub(crate) fn read(format: Format, raw: &[String], stop: StopReason, usage: Usage) -> Result<Self, JsonError> {

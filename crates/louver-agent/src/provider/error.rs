@@ -88,6 +88,21 @@ impl ProviderError {
         error
     }
 
+    /// An error that came within a stream, where no status says what kind it is.
+    pub(crate) fn in_stream(error: &Value) -> Self {
+        let (code, message) = read_error(error).unwrap_or_default();
+        let status = match code.as_str() {
+            "invalid_request_error" | "invalid_prompt" | "context_length_exceeded" => 400,
+            "authentication_error" | "invalid_api_key" => 401,
+            "permission_error" => 403,
+            "request_too_large" => 413,
+            "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" => 429,
+            "overloaded_error" => 529,
+            _ => 500,
+        };
+        Self::said(status, &code, message)
+    }
+
     /// An error with a status, whether HTTP gave it or an event of a stream implies it.
     pub(crate) fn said(status: u16, code: &str, message: String) -> Self {
         let overflow = Refusal::recognise(code, &message)
@@ -170,7 +185,7 @@ pub(crate) fn read_body(body: &str) -> (String, String) {
 }
 
 /// Code and message of an error object.
-pub(crate) fn read_error(error: &Value) -> Option<(String, String)> {
+fn read_error(error: &Value) -> Option<(String, String)> {
     let message = error["message"].as_str()?.to_owned();
     let code = ["code", "type"].iter().find_map(|key| error[*key].as_str()).unwrap_or_default();
     Some((code.to_owned(), message))

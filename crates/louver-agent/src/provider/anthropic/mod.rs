@@ -5,7 +5,6 @@ mod marks;
 mod stream;
 mod whole;
 
-use super::answer::StopReason;
 use super::dialect::Dialect;
 use louver::Format;
 
@@ -19,13 +18,3 @@ pub(super) static MESSAGES: Dialect = Dialect {
     whole: whole::whole,
     gather: || Box::new(stream::Stream::default()),
 };
-
-fn stop_reason(word: &str) -> StopReason {
-    match word {
-        "end_turn" | "stop_sequence" => StopReason::EndOfTurn,
-        "tool_use" => StopReason::ToolUse,
-        "max_tokens" | "model_context_window_exceeded" => StopReason::MaxTokens,
-        "refusal" => StopReason::Refusal,
-        other => StopReason::Other(other.to_owned()),
-    }
-}

@@ -1,10 +1,9 @@
 //! Answers of the Messages API in events.
 
-use super::stop_reason;
 use super::whole::message;
-use crate::provider::answer::{self, Answer};
+use crate::provider::answer::{self, Answer, StopReason};
 use crate::provider::dialect::{Gather, Unreadable};
-use crate::provider::error::{ProviderError, read_error};
+use crate::provider::error::ProviderError;
 use crate::usage::Usage;
 use louver::Format;
 use louver::sse::SseEvent;
@@ -63,7 +62,7 @@ impl Gather for Stream {
                 self.stop = event.delta.and_then(|delta| text_of(&delta, "stop_reason")).or(self.stop.take());
             }
             "message_stop" => self.is_complete = true,
-            "error" => return Err(Unreadable::Failed(failure(&event.error.unwrap_or_default()))),
+            "error" => return Err(Unreadable::Failed(ProviderError::in_stream(&event.error.unwrap_or_default()))),
             // Pings, ends of blocks, and whatever comes to be.
             _ => {}
         }
@@ -78,7 +77,7 @@ impl Gather for Stream {
             self.blocks.iter().filter(|block| block.is_call()).map(Block::malformed_input).collect();
         let blocks = self.blocks.iter().map(Block::raw).collect::<Result<Vec<String>, _>>()?;
         let blocks: Vec<&str> = blocks.iter().map(String::as_str).collect();
-        let stop = stop_reason(self.stop.as_deref().unwrap_or_default());
+        let stop = StopReason::of(self.stop.as_deref().unwrap_or_default());
         let mut answer =
             Answer::read(Format::Anthropic, &message(&blocks), stop, Usage::read(Format::Anthropic, &self.usage))?;
         for (call, malformed) in answer.calls.iter_mut().zip(malformed) {
@@ -153,18 +152,4 @@ impl Block {
 
 fn text_of(fields: &RawFields, name: &str) -> Option<String> {
     serde_json::from_str(fields.get(name)?.get()).ok()
-}
-
-fn failure(error: &Value) -> ProviderError {
-    let (code, message) = read_error(error).unwrap_or_default();
-    let status = match code.as_str() {
-        "invalid_request_error" => 400,
-        "authentication_error" => 401,
-        "permission_error" => 403,
-        "request_too_large" => 413,
-        "rate_limit_error" => 429,
-        "overloaded_error" => 529,
-        _ => 500,
-    };
-    ProviderError::said(status, &code, message)
 }

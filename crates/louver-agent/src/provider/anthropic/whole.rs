@@ -1,7 +1,6 @@
 //! Answers of the Messages API in one piece.
 
-use super::stop_reason;
-use crate::provider::answer::Answer;
+use crate::provider::answer::{Answer, StopReason};
 use crate::provider::dialect::Unreadable;
 use crate::usage::Usage;
 use louver::Format;
@@ -26,7 +25,7 @@ struct BlockText {
 pub(super) fn whole(text: &str) -> Result<Answer, Unreadable> {
     let whole: Whole<'_> = serde_json::from_str(text)?;
     let blocks: Vec<&str> = whole.content.iter().map(|block| block.get()).collect();
-    let stop = stop_reason(whole.stop_reason.as_deref().unwrap_or_default());
+    let stop = StopReason::of(whole.stop_reason.as_deref().unwrap_or_default());
     Ok(Answer::read(Format::Anthropic, &message(&blocks), stop, Usage::read(Format::Anthropic, &whole.usage))?)
 }
 

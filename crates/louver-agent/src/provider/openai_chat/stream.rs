@@ -1,9 +1,9 @@
 //! Answers of the Chat Completions API in events.
 
 use super::whole::worth_keeping;
-use super::{failure, stop_reason};
-use crate::provider::answer::Answer;
+use crate::provider::answer::{Answer, StopReason};
 use crate::provider::dialect::{Gather, Unreadable};
+use crate::provider::error::ProviderError;
 use crate::usage::Usage;
 use louver::Format;
 use louver::sse::SseEvent;
@@ -71,7 +71,7 @@ impl Gather for Stream {
         }
         let chunk: Chunk = serde_json::from_str(&event.data)?;
         if let Some(error) = chunk.error {
-            return Err(Unreadable::Failed(failure(&error)));
+            return Err(Unreadable::Failed(ProviderError::in_stream(&error)));
         }
         if let Some(usage) = chunk.usage {
             self.usage = usage;
@@ -87,7 +87,7 @@ impl Gather for Stream {
         let Some(stop) = &self.stop else {
             return Err(Unreadable::Broken("the stream ended before the answer did".to_owned()));
         };
-        let (stop, usage) = (stop_reason(stop), Usage::read(Format::OpenAiChat, &self.usage));
+        let (stop, usage) = (StopReason::of(stop), Usage::read(Format::OpenAiChat, &self.usage));
         Ok(worth_keeping(Answer::read(Format::OpenAiChat, &[self.message()], stop, usage)?))
     }
 }

@@ -1,7 +1,6 @@
 //! Answers of the Chat Completions API in one piece.
 
-use super::stop_reason;
-use crate::provider::answer::Answer;
+use crate::provider::answer::{Answer, StopReason};
 use crate::provider::dialect::Unreadable;
 use crate::usage::Usage;
 use louver::Format;
@@ -27,7 +26,7 @@ struct Choice<'a> {
 pub(super) fn whole(text: &str) -> Result<Answer, Unreadable> {
     let whole: Whole<'_> = serde_json::from_str(text)?;
     let first = whole.choices.first().ok_or_else(|| Unreadable::Broken("the answer has no choice".to_owned()))?;
-    let stop = stop_reason(first.finish_reason.as_deref().unwrap_or_default());
+    let stop = StopReason::of(first.finish_reason.as_deref().unwrap_or_default());
     let usage = Usage::read(Format::OpenAiChat, &whole.usage);
     Ok(worth_keeping(Answer::read(Format::OpenAiChat, &[first.message.get().to_owned()], stop, usage)?))
 }

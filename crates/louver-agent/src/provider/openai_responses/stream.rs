@@ -3,7 +3,7 @@
 use super::whole::{Ending, answer};
 use crate::provider::answer::Answer;
 use crate::provider::dialect::{Gather, Unreadable};
-use crate::provider::openai_chat::failure;
+use crate::provider::error::ProviderError;
 use louver::sse::SseEvent;
 use serde::Deserialize;
 use serde_json::Value;
@@ -44,7 +44,7 @@ impl Gather for Stream {
             "error" => {
                 let whole: Value = serde_json::from_str(data)?;
                 let error = if whole["error"].is_object() { &whole["error"] } else { &whole };
-                return Err(Unreadable::Failed(failure(error)));
+                return Err(Unreadable::Failed(ProviderError::in_stream(error)));
             }
             // Deltas repeat what the finished item says.
             _ => {}

@@ -2,7 +2,7 @@
 
 use crate::provider::answer::{Answer, StopReason};
 use crate::provider::dialect::Unreadable;
-use crate::provider::openai_chat::failure;
+use crate::provider::error::ProviderError;
 use crate::usage::Usage;
 use louver::Format;
 use serde::Deserialize;
@@ -41,7 +41,7 @@ pub(super) fn whole(text: &str) -> Result<Answer, Unreadable> {
 /// Items and ending as an answer.
 pub(super) fn answer(items: &[String], ending: Ending) -> Result<Answer, Unreadable> {
     if let Some(error) = ending.error.filter(|error| !error.is_null()) {
-        return Err(Unreadable::Failed(failure(&error)));
+        return Err(Unreadable::Failed(ProviderError::in_stream(&error)));
     }
     let usage = Usage::read(Format::OpenAiResponses, &ending.usage);
     let reason = ending.incomplete_details.and_then(|details| details.reason);
