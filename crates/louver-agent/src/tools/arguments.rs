@@ -2,23 +2,23 @@ use louver::display::shortened;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::ToolDefinition;
 use super::refusal::Refusal;
-use super::{ToolDefinition, ToolOutput};
 
 /// Reads the arguments of a call into the tool's own type.
 ///
 /// No arguments at all count as an empty object. An error names what is wrong and lists what the tool takes.
-pub(crate) fn parse<T: DeserializeOwned>(definition: &ToolDefinition, arguments: Value) -> Result<T, ToolOutput> {
+pub(crate) fn parse<T: DeserializeOwned>(definition: &ToolDefinition, arguments: Value) -> Result<T, Refusal> {
     let arguments = if arguments.is_null() { Value::Object(Map::new()) } else { arguments };
     if !arguments.is_object() {
         let reason = format!("the arguments must be a JSON object; {}", expected(&definition.schema));
-        return Err(Refusal::new(reason).of(&definition.name));
+        return Err(Refusal::new(reason));
     }
     serde_json::from_value(arguments).map_err(|error| {
         // The library quotes a wrong value in full.
         let problem = error.to_string();
         let problem = shortened(&problem, 300);
-        Refusal::new(format!("{problem}; {}", expected(&definition.schema))).of(&definition.name)
+        Refusal::new(format!("{problem}; {}", expected(&definition.schema)))
     })
 }
 
@@ -51,7 +51,7 @@ mod tests {
     fn read(arguments: Value) -> Result<Request, String> {
         let properties = json!({"path": {"type": "string"}, "line": {"type": "integer"}});
         let definition = ToolDefinition::new("tool", "", &properties, &["path"]);
-        parse(&definition, arguments).map_err(|output| output.text)
+        parse(&definition, arguments).map_err(|refusal| refusal.of("tool").text)
     }
 
     #[test]

@@ -15,13 +15,10 @@ where
     R: DeserializeOwned + Send + 'static,
 {
     let (tool, definition) = (tool.clone(), tool.definition());
-    let request: R = match arguments::parse(&definition, arguments) {
-        Ok(request) => request,
-        Err(output) => return output,
+    let done = async {
+        let request: R = arguments::parse(&definition, arguments)?;
+        let broken = |_| Refusal::new("this call failed inside the tool; try another way");
+        tokio::task::spawn_blocking(move || work(&tool, &request)).await.map_err(broken)?
     };
-    match tokio::task::spawn_blocking(move || work(&tool, &request)).await {
-        Ok(Ok(output)) => output,
-        Ok(Err(refusal)) => refusal.of(&definition.name),
-        Err(_) => Refusal::new("this call failed inside the tool; try another way").of(&definition.name),
-    }
+    done.await.unwrap_or_else(|refusal| refusal.of(&definition.name))
 }

@@ -53,8 +53,9 @@ impl Tool for TaskBlocked {
 }
 
 fn end<R: DeserializeOwned>(tool: &dyn Tool, arguments: Value, signal: fn(R) -> Signal) -> ToolOutput {
-    match arguments::parse(&tool.definition(), arguments) {
+    let definition = tool.definition();
+    match arguments::parse(&definition, arguments) {
         Ok(said) => ToolOutput { signal: Some(signal(said)), ..ToolOutput::text("noted") },
-        Err(output) => output,
+        Err(refusal) => refusal.of(&definition.name),
     }
 }

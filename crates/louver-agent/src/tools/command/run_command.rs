@@ -64,7 +64,8 @@ impl RunCommand {
         self
     }
 
-    async fn run(&self, request: Request) -> Result<ToolOutput, Refusal> {
+    async fn run(&self, arguments: Value) -> Result<ToolOutput, Refusal> {
+        let request: Request = arguments::parse(&self.definition(), arguments)?;
         let limit = self.time_limit(&request)?;
         let words = words(request)?;
         self.allow.check(&words)?;
@@ -213,10 +214,6 @@ impl Tool for RunCommand {
     }
 
     async fn call(&self, arguments: Value) -> ToolOutput {
-        let request: Request = match arguments::parse(&self.definition(), arguments) {
-            Ok(request) => request,
-            Err(output) => return output,
-        };
-        self.run(request).await.unwrap_or_else(|refusal| refusal.of("run_command"))
+        self.run(arguments).await.unwrap_or_else(|refusal| refusal.of("run_command"))
     }
 }
