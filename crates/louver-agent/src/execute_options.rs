@@ -1,7 +1,10 @@
 //! How one call of the tool loop is made.
 
+use crate::tools::ToolDefinition;
 use crate::{CondenseOptions, Observer, WindowOptions};
+use louver::Format;
 use louver::budget::ANTHROPIC_DEFAULT_MAX_TOKENS;
+use louver::window::WindowConfig;
 use serde_json::{Map, Value};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -69,5 +72,14 @@ impl ExecuteOptions {
             observer: Observer::default(),
             task_id: String::new(),
         }
+    }
+
+    /// The window for a conversation in a format, with these tools.
+    pub(crate) fn window_config(
+        &self,
+        format: Format,
+        tools: &[ToolDefinition],
+    ) -> Result<WindowConfig, louver::Error> {
+        self.window.config(format, &self.model, self.max_tokens, self.system_prompt.as_deref(), tools)
     }
 }

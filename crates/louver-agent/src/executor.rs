@@ -109,12 +109,8 @@ impl Executor {
     pub async fn run(&self, task: &str) -> Result<RunSummary, RunError> {
         let mut conversation = Conversation::new(self.window_config()?)?;
         if let Some(path) = &self.config.state_file {
-            conversation.record_to(StateFile::create(
-                path,
-                self.provider.format(),
-                &self.config.options.task_id,
-                task,
-            )?);
+            let task_id = &self.config.options.task_id;
+            conversation.record_to(StateFile::create(path, self.provider.format(), task_id, task)?);
         }
         Ok(self.iterate(conversation, Some(task.to_owned()), 1).await)
     }
@@ -137,9 +133,7 @@ impl Executor {
     }
 
     fn window_config(&self) -> Result<WindowConfig, louver::Error> {
-        let options = &self.config.options;
-        let (system, tools) = (options.system_prompt.as_deref(), self.tools.definitions());
-        options.window.config(self.provider.format(), &options.model, options.max_tokens, system, &tools)
+        self.config.options.window_config(self.provider.format(), &self.tools.definitions())
     }
 
     async fn iterate(&self, conversation: Conversation, prompt: Option<String>, first: usize) -> RunSummary {

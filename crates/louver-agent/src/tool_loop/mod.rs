@@ -27,28 +27,18 @@ pub async fn execute(
     state: Option<Conversation>,
 ) -> ExecutionResult {
     let definitions = tools.definitions();
-    let conversation = match state {
-        Some(conversation) => conversation,
-        None => match new_conversation(&**provider, &definitions, options) {
-            Ok(conversation) => conversation,
-            Err(error) => return ExecutionResult::default().ended(Err(error), None),
-        },
+    let new = || options.window_config(provider.format(), &definitions).and_then(Conversation::new);
+    let conversation = match state.map_or_else(new, Ok) {
+        Ok(conversation) => conversation,
+        Err(error) => {
+            let error = ExecutionError::new(Category::Api, error.to_string());
+            return ExecutionResult::default().ended(Err(error), None);
+        }
     };
     let (provider, tools) = (Arc::clone(provider), Arc::clone(tools));
     let result = ExecutionResult::default();
     let warned = BTreeSet::new();
     ToolLoop { provider, tools, definitions, options, conversation, result, warned }.run(prompt).await
-}
-
-fn new_conversation(
-    provider: &dyn Provider,
-    tools: &[ToolDefinition],
-    options: &ExecuteOptions,
-) -> Result<Conversation, ExecutionError> {
-    let system = options.system_prompt.as_deref();
-    let config = options.window.config(provider.format(), &options.model, options.max_tokens, system, tools);
-    let conversation = config.and_then(Conversation::new);
-    conversation.map_err(|error| ExecutionError::new(Category::Api, error.to_string()))
 }
 
 /// One run of the loop.
