@@ -103,30 +103,26 @@ impl HttpProvider {
     where
         F: Future<Output = Result<T, ProviderError>>,
     {
-        let mut failed = 0;
-        loop {
-            let limited = timeout(self.connection.total_timeout, attempt());
-            let tried = tokio::select! {
-                () = cancel.cancelled() => return Err(ProviderError::cancelled()),
-                tried = limited => tried.unwrap_or_else(|_| Err(too_slow(self.connection.total_timeout))),
-            };
-            let error = match tried {
-                Ok(answer) => return Ok(answer),
-                Err(error) => error,
-            };
-            failed += 1;
-            let Some(wait) = self.connection.retry.wait(failed, &error) else {
-                return Err(error);
-            };
-            tracing::warn!(attempt = failed, wait_ms = wait.as_millis(), %error, "a call to the provider failed and is tried again");
-            if let Some(observer) = observer {
-                observer.emit(&RunEvent::Retrying { reason: error.to_string(), wait });
+        let limit = self.connection.total_timeout;
+        let trying = async {
+            let mut failed = 0;
+            loop {
+                let error = match timeout(limit, attempt()).await.unwrap_or_else(|_| Err(too_slow(limit))) {
+                    Ok(answer) => return Ok(answer),
+                    Err(error) => error,
+                };
+                failed += 1;
+                let Some(wait) = self.connection.retry.wait(failed, &error) else {
+                    return Err(error);
+                };
+                tracing::warn!(attempt = failed, wait_ms = wait.as_millis(), %error, "a call to the provider failed and is tried again");
+                if let Some(observer) = observer {
+                    observer.emit(&RunEvent::Retrying { reason: error.to_string(), wait });
+                }
+                tokio::time::sleep(wait).await;
             }
-            tokio::select! {
-                () = cancel.cancelled() => return Err(ProviderError::cancelled()),
-                () = tokio::time::sleep(wait) => {}
-            }
-        }
+        };
+        cancel.run_until_cancelled(trying).await.unwrap_or_else(|| Err(ProviderError::cancelled()))
     }
 
     async fn ask(&self, body: &str, is_streamed: bool) -> Result<Answer, ProviderError> {
@@ -251,13 +247,8 @@ fn unsendable(error: reqwest::Error, key: &ApiKey) -> ProviderError {
 /// An error's whole chain in words, without addresses, which can hold passwords, and without the key.
 fn cause(error: reqwest::Error, key: &ApiKey) -> Box<dyn std::error::Error + Send + Sync> {
     let error = error.without_url();
-    let mut words = error.to_string();
-    let mut source = std::error::Error::source(&error);
-    while let Some(deeper) = source {
-        words = format!("{words}: {deeper}");
-        source = deeper.source();
-    }
-    key.redact(&words).into()
+    let chain = std::iter::successors(Some(&error as &(dyn std::error::Error + 'static)), |&error| error.source());
+    key.redact(&chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")).into()
 }
 
 fn silent(patience: Duration) -> ProviderError {

@@ -86,17 +86,15 @@ async fn run_one(tools: &Arc<ToolSet>, call: &ToolCall, limit: Duration, cancel:
     let (tools, name) = (Arc::clone(tools), call.name.clone());
     // A task of its own, so that a tool that panics or never yields takes nothing else with it.
     let task = AbortOnDropHandle::new(tokio::spawn(async move { tools.call(&name, arguments).await }));
-    tokio::select! {
-        () = cancel.cancelled() => ToolOutput::error("the run was cancelled before this finished"),
-        finished = tokio::time::timeout(limit, task) => match finished {
-            Ok(Ok(output)) => output,
-            Ok(Err(error)) => ToolOutput::error(format!("the tool `{}` broke: {error}", call.name)),
-            Err(_) => ToolOutput::error(format!(
-                "the tool `{}` did not finish within {} ms and was stopped; try something smaller",
-                call.name,
-                limit.as_millis()
-            )),
-        },
+    match cancel.run_until_cancelled(tokio::time::timeout(limit, task)).await {
+        None => ToolOutput::error("the run was cancelled before this finished"),
+        Some(Ok(Ok(output))) => output,
+        Some(Ok(Err(error))) => ToolOutput::error(format!("the tool `{}` broke: {error}", call.name)),
+        Some(Err(_)) => ToolOutput::error(format!(
+            "the tool `{}` did not finish within {} ms and was stopped; try something smaller",
+            call.name,
+            limit.as_millis()
+        )),
     }
 }
 

@@ -68,11 +68,8 @@ impl ToolLoop<'_> {
     }
 
     async fn wait_for_summary(&mut self, mut pending: Pending, patience: Duration) -> Result<(), ExecutionError> {
-        let attempt = tokio::select! {
-            () = self.options.cancel.cancelled() => Some(Attempt::default()),
-            attempt = pending.within(patience) => attempt,
-        };
-        match attempt {
+        let attempt = self.options.cancel.run_until_cancelled(pending.within(patience)).await;
+        match attempt.unwrap_or_else(|| Some(Attempt::default())) {
             Some(attempt) => self.take_summary(&pending, attempt),
             None if self.options.condense.timing == CondenseTiming::Immediate => {
                 self.take_summary(&pending, Attempt::late(patience))

@@ -46,11 +46,7 @@ fn unready(error: &ClientInitializeError) -> String {
 
 /// What is at the bottom of an error. The client's own words hold the address, and that may hold a key.
 fn root_cause(error: &reqwest::Error) -> String {
-    let mut cause = error.source();
-    while let Some(deeper) = cause.and_then(Error::source) {
-        cause = Some(deeper);
-    }
-    match (cause, error.status()) {
+    match (std::iter::successors(error.source(), |&error| error.source()).last(), error.status()) {
         (Some(cause), _) => cause.to_string(),
         (None, Some(status)) => status.to_string(),
         (None, None) => "the request cannot be sent".to_owned(),
