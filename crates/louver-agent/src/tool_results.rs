@@ -11,30 +11,29 @@ use serde_json::{Value, json};
 ///
 /// Only if the engine cannot read what is written here, which tests rule out.
 pub(crate) fn messages(format: Format, answered: &[(&ToolCall, &ToolOutput)]) -> Result<Vec<Message>, JsonError> {
-    let written: Vec<Value> = match format {
-        Format::Anthropic => vec![json!({"role": "user", "content": blocks(answered)})],
-        Format::OpenAiResponses => answered
-            .iter()
-            .map(|(call, output)| json!({"type": "function_call_output", "call_id": call.id, "output": said(output)}))
-            .collect(),
+    let result = |(call, output): &(&ToolCall, &ToolOutput)| match format {
+        Format::Anthropic => block(call, output),
+        Format::OpenAiResponses => {
+            json!({"type": "function_call_output", "call_id": call.id, "output": said(output)})
+        }
         // No provider here speaks Gemini; its results would need names instead of ids.
-        Format::OpenAiChat | Format::Gemini => answered
-            .iter()
-            .map(|(call, output)| json!({"role": "tool", "tool_call_id": call.id, "content": said(output)}))
-            .collect(),
+        Format::OpenAiChat | Format::Gemini => {
+            json!({"role": "tool", "tool_call_id": call.id, "content": said(output)})
+        }
     };
+    let mut written: Vec<Value> = answered.iter().map(result).collect();
+    if format == Format::Anthropic {
+        written = vec![json!({"role": "user", "content": written})];
+    }
     written.iter().map(|value| Message::parse(format, &value.to_string())).collect()
 }
 
-fn blocks(answered: &[(&ToolCall, &ToolOutput)]) -> Vec<Value> {
-    let block = |(call, output): &(&ToolCall, &ToolOutput)| {
-        let mut block = json!({"type": "tool_result", "tool_use_id": call.id, "content": output.text});
-        if output.is_error {
-            block["is_error"] = json!(true);
-        }
-        block
-    };
-    answered.iter().map(block).collect()
+fn block(call: &ToolCall, output: &ToolOutput) -> Value {
+    let mut block = json!({"type": "tool_result", "tool_use_id": call.id, "content": output.text});
+    if output.is_error {
+        block["is_error"] = json!(true);
+    }
+    block
 }
 
 /// Where the format has no place for it, the text says that something failed.

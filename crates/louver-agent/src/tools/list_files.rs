@@ -43,8 +43,8 @@ impl ListFiles {
         if more > 0 {
             text.push_str(&format!("[{more} more entries are not shown; list a folder further down]\n"));
         }
-        if let Some(stop) = walk.stop() {
-            text.push_str(&format!("[not everything was looked at: {}; list a folder further down]\n", stop.reason()));
+        if let Some(reason) = walk.stop() {
+            text.push_str(&format!("[not everything was looked at: {reason}; list a folder further down]\n"));
         }
         if text.is_empty() {
             text.push_str("[the folder is empty]\n");

@@ -78,7 +78,7 @@ impl SearchFiles {
                     search.file(&self.root, &entry.path);
                 }
             }
-            walk.stop().map(|stop| stop.reason())
+            walk.stop()
         } else {
             self.root.open_file(&path)?;
             search.file(&self.root, &path);

@@ -12,6 +12,8 @@ pub(crate) const SKIPPED: [&str; 7] = [".git", ".hg", ".svn", ".venv", "__pycach
 
 const MAX_DEPTH: usize = 64;
 
+const TOO_LATE: &str = "it took too long";
+
 /// Goes through a folder, in the order of its names, without following links.
 #[derive(Debug)]
 pub(crate) struct Walk {
@@ -21,7 +23,8 @@ pub(crate) struct Walk {
     pending: Vec<Entry>,
     entries_left: usize,
     deadline: Instant,
-    stop: Option<Stop>,
+    /// Why it did not see everything.
+    stop: Option<&'static str>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,24 +39,6 @@ pub(crate) enum Kind {
     Folder,
     Link,
     Other,
-}
-
-/// Why a walk did not see everything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stop {
-    Entries,
-    Time,
-    Depth,
-}
-
-impl Stop {
-    pub(crate) fn reason(self) -> &'static str {
-        match self {
-            Self::Entries => "there are too many entries",
-            Self::Time => "it took too long",
-            Self::Depth => "folders are nested too deep",
-        }
-    }
 }
 
 impl Walk {
@@ -72,7 +57,7 @@ impl Walk {
     }
 
     /// Why it ended early, if it did.
-    pub(crate) fn stop(&self) -> Option<Stop> {
+    pub(crate) fn stop(&self) -> Option<&'static str> {
         self.stop
     }
 
@@ -86,7 +71,7 @@ impl Walk {
         let mut names: Vec<(OsString, Kind)> = Vec::new();
         for entry in self.root.dir().read_dir(folder.as_path())? {
             if names.len() >= self.entries_left || (names.len() % 1024 == 1023 && self.is_late()) {
-                self.stop = Some(if self.is_late() { Stop::Time } else { Stop::Entries });
+                self.stop = Some(if self.is_late() { TOO_LATE } else { "there are too many entries" });
                 return Ok(());
             }
             let entry = entry?;
@@ -111,7 +96,7 @@ impl Walk {
             return false;
         }
         if entry.path.depth() >= MAX_DEPTH {
-            self.stop = Some(Stop::Depth);
+            self.stop = Some("folders are nested too deep");
             return false;
         }
         !entry.path.file_name().is_some_and(|name| SKIPPED.iter().any(|skipped| name == *skipped))
@@ -123,7 +108,7 @@ impl Iterator for Walk {
 
     fn next(&mut self) -> Option<Entry> {
         if self.is_late() {
-            self.stop = Some(Stop::Time);
+            self.stop = Some(TOO_LATE);
             return None;
         }
         let entry = self.pending.pop()?;

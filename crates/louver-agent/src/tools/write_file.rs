@@ -26,14 +26,6 @@ struct Request {
     content: String,
 }
 
-/// What stands where a file is to be written.
-#[derive(Clone, Copy)]
-enum Target {
-    Nothing,
-    /// A file with this mode; that it runs as its owner is not part of it.
-    File(u32),
-}
-
 impl WriteFile {
     /// Writes files below `root`.
     pub fn new(root: Root, limits: Limits) -> Self {
@@ -55,9 +47,9 @@ impl WriteFile {
         let (parent, folder) = self.open_parent(&path)?;
         let real = parent.join(name);
         refuse_repository(&real)?;
-        let target = target(&folder, name, &real)?;
-        let verb = if matches!(target, Target::Nothing) { "created" } else { "replaced" };
-        replace(&folder, name, request.content.as_bytes(), target).map_err(|error| problem(&path, &error))?;
+        let mode = mode_of(&folder, name, &real)?;
+        let verb = if mode.is_none() { "created" } else { "replaced" };
+        replace(&folder, name, request.content.as_bytes(), mode).map_err(|error| problem(&path, &error))?;
         let text = format!("{verb} {real} ({size} bytes)");
         Ok(ToolOutput { files_changed: vec![real.into_path_buf()], ..ToolOutput::text(text) })
     }
@@ -89,12 +81,13 @@ fn refuse_repository(path: &RootPath) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn target(folder: &Dir, name: &OsStr, path: &RootPath) -> Result<Target, Refusal> {
+/// The mode of the file that is there already, if one is. That it runs as its owner is not part of it.
+fn mode_of(folder: &Dir, name: &OsStr, path: &RootPath) -> Result<Option<u32>, Refusal> {
     let shown = quote(&path.to_string());
     match folder.symlink_metadata(name) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Target::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(problem(path, &error)),
-        Ok(metadata) if metadata.is_file() => Ok(Target::File(metadata.permissions().mode() & 0o777)),
+        Ok(metadata) if metadata.is_file() => Ok(Some(metadata.permissions().mode() & 0o777)),
         Ok(metadata) if metadata.is_dir() => Err(Refusal::new(format!("{shown} is a folder; name a file in it"))),
         Ok(metadata) if metadata.is_symlink() => {
             let reason = format!("{shown} is a symbolic link; write to the file that it points to, by its own path");
@@ -105,10 +98,10 @@ fn target(folder: &Dir, name: &OsStr, path: &RootPath) -> Result<Target, Refusal
 }
 
 /// Writes beside the file and renames, which never follows a link and never leaves half a file.
-fn replace(folder: &Dir, name: &OsStr, content: &[u8], target: Target) -> io::Result<()> {
+fn replace(folder: &Dir, name: &OsStr, content: &[u8], mode: Option<u32>) -> io::Result<()> {
     let (temporary, mut file) = temporary_file(folder)?;
     let mut written = || -> io::Result<()> {
-        if let Target::File(mode) = target {
+        if let Some(mode) = mode {
             file.set_permissions(Permissions::from_mode(mode))?;
         }
         file.write_all(content)?;
