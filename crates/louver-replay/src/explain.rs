@@ -18,9 +18,9 @@ const LISTED: usize = 20;
 
 /// What became of a message of the log, and at which request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Fate {
-    Evicted(usize),
-    Edited(usize),
+struct Fate {
+    turn: usize,
+    is_evicted: bool,
 }
 
 /// Says what request `turn` held under each policy, what was evicted when, and which references of the recorded answer
@@ -92,11 +92,9 @@ fn note_fates(fates: &mut BTreeMap<usize, Fate>, view: &Snapshot, prepared: &Pre
     for index in 0..prepared.turns[turn].at {
         match held.get(&index) {
             Some(content) if *content == prepared.log[index] => {}
-            Some(_) => drop(fates.entry(index).or_insert(Fate::Edited(turn + 1))),
-            None => match fates.get(&index) {
-                Some(Fate::Evicted(_)) => {}
-                _ => drop(fates.insert(index, Fate::Evicted(turn + 1))),
-            },
+            Some(_) => drop(fates.entry(index).or_insert(Fate { turn: turn + 1, is_evicted: false })),
+            None if fates.get(&index).is_some_and(|fate| fate.is_evicted) => {}
+            None => drop(fates.insert(index, Fate { turn: turn + 1, is_evicted: true })),
         }
     }
 }
@@ -125,15 +123,11 @@ fn describe(text: &mut String, policy: &str, prepared: &Prepared<'_>, step: &Ste
 }
 
 fn list_fates(text: &mut String, fates: &BTreeMap<usize, Fate>) {
-    let mut by_fate: BTreeMap<(usize, bool), Vec<usize>> = BTreeMap::new();
+    let mut by_fate: BTreeMap<Fate, Vec<usize>> = BTreeMap::new();
     for (index, fate) in fates {
-        let key = match fate {
-            Fate::Evicted(turn) => (*turn, true),
-            Fate::Edited(turn) => (*turn, false),
-        };
-        by_fate.entry(key).or_default().push(*index);
+        by_fate.entry(*fate).or_default().push(*index);
     }
-    for ((turn, is_evicted), indices) in by_fate {
+    for (Fate { turn, is_evicted }, indices) in by_fate {
         let word = if is_evicted { "evicted" } else { "edited" };
         let _ = writeln!(text, "  {word} at request {turn}: {}", messages(indices));
     }

@@ -57,9 +57,7 @@ pub type OnProgress<'a> = &'a (dyn Fn(Progress) + Sync);
 pub fn replay_files(sources: &[Source], options: &Options, on_progress: OnProgress<'_>) -> Result<Report, ReplayError> {
     let work = |source: &Source| match read(source) {
         Ok(conversations) => conversations.iter().map(|one| replay_one(one, options)).collect(),
-        Err(error) => {
-            Ok(vec![Outcome::Skipped(Skipped { file: source.name(), reason: crate::input::sentence(&error) })])
-        }
+        Err(error) => Ok(vec![Err(Skipped { file: source.name(), reason: crate::input::sentence(&error) })]),
     };
     let sizes: Vec<u64> = sources.iter().map(Source::bytes).collect();
     run_all(sources, &sizes, options, on_progress, &work)
@@ -80,11 +78,8 @@ pub fn replay(
     run_all(conversations, &sizes, options, on_progress, &work)
 }
 
-/// What became of one conversation.
-enum Outcome {
-    Rows(Vec<RunRow>),
-    Skipped(Skipped),
-}
+/// What became of one conversation: a row for each policy, or why there is none.
+type Outcome = Result<Vec<RunRow>, Skipped>;
 
 type Work<'a, T> = &'a (dyn Fn(&T) -> Result<Vec<Outcome>, ReplayError> + Sync);
 
@@ -102,7 +97,8 @@ fn run_all<T: Sync>(
     let (files, requests) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let one = |at: usize| {
         let outcomes = work(&inputs[at])?;
-        let replayed = outcomes.iter().map(Outcome::requests).sum();
+        let rows = outcomes.iter().flatten().flatten();
+        let replayed = rows.map(|row| usize::try_from(row.requests).unwrap_or(usize::MAX)).sum();
         let requests = requests.fetch_add(replayed, Ordering::Relaxed) + replayed;
         on_progress(Progress {
             files: files.fetch_add(1, Ordering::Relaxed) + 1,
@@ -122,30 +118,21 @@ fn gather(outcomes: impl Iterator<Item = Outcome>) -> Report {
     let (mut rows, mut skipped) = (Vec::new(), Vec::new());
     for outcome in outcomes {
         match outcome {
-            Outcome::Rows(more) => rows.extend(more),
-            Outcome::Skipped(one) => skipped.push(one),
+            Ok(more) => rows.extend(more),
+            Err(one) => skipped.push(one),
         }
     }
     Report::of(rows, skipped)
 }
 
-impl Outcome {
-    fn requests(&self) -> usize {
-        match self {
-            Self::Rows(rows) => rows.iter().map(|row| usize::try_from(row.requests).unwrap_or(usize::MAX)).sum(),
-            Self::Skipped(_) => 0,
-        }
-    }
-}
-
 fn replay_one(conversation: &Conversation, options: &Options) -> Result<Outcome, ReplayError> {
     if conversation.turns().is_empty() {
         let reason = "no answer of a model stands behind a request".to_owned();
-        return Ok(Outcome::Skipped(Skipped { file: conversation.file.clone(), reason }));
+        return Ok(Err(Skipped { file: conversation.file.clone(), reason }));
     }
     let assumptions = Assumptions::of(conversation, options)?;
     let mut prepared = Prepared::new(conversation, options, assumptions);
     let baseline = prepared.baseline();
     let rows = options.contenders.iter().map(|contender| measure(&mut prepared, contender, &baseline, options));
-    Ok(Outcome::Rows(rows.collect::<Result<_, _>>()?))
+    Ok(Ok(rows.collect::<Result<_, _>>()?))
 }

@@ -96,7 +96,9 @@ impl Run {
         self.spent += started.elapsed();
         match fit {
             Ok(fit) => {
-                self.edited.forget(&fit.edited);
+                for index in &fit.edited {
+                    self.edited.remove(index);
+                }
                 if let Some(job) = fit.job {
                     // Replay calls no model, so the policy goes on as after a summariser that failed.
                     self.window.answer(job.id, Err("replay calls no model".to_owned()));

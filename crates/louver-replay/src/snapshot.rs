@@ -25,17 +25,7 @@ pub(crate) struct Snapshot {
 
 /// Edited messages that were numbered already, by log index. Numbering reads a message's bytes, so it is done once
 /// per edit and not once per request.
-#[derive(Debug, Default)]
-pub(crate) struct EditedNumbers(HashMap<usize, u32>);
-
-impl EditedNumbers {
-    /// Forgets messages that were edited again.
-    pub(crate) fn forget(&mut self, edited: &[usize]) {
-        for index in edited {
-            self.0.remove(index);
-        }
-    }
-}
+pub(crate) type EditedNumbers = HashMap<usize, u32>;
 
 impl Snapshot {
     /// The present view of a window. O(its messages).
@@ -46,7 +36,7 @@ impl Snapshot {
             .map(|sent| match sent.origin {
                 Origin::Kept(index) => Item { log_index: Some(index), content: log[index] },
                 Origin::Edited(index) => {
-                    let content = *edited.0.entry(index).or_insert_with(|| contents.number(sent.message));
+                    let content = *edited.entry(index).or_insert_with(|| contents.number(sent.message));
                     Item { log_index: Some(index), content }
                 }
                 Origin::Synthetic(_) => Item { log_index: None, content: contents.number(sent.message) },
