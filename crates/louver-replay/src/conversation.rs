@@ -86,8 +86,7 @@ impl Conversation {
     /// When each request was made: the newest record before its answer, or the answer's own. Empty where the
     /// conversation carries no time at all.
     pub fn request_times(&self) -> Vec<i64> {
-        let mut newest = self.times.iter().find_map(|time| *time);
-        let Some(mut latest) = newest.take() else {
+        let Some(mut latest) = self.times.iter().find_map(|time| *time) else {
             return Vec::new();
         };
         let mut read = 0;

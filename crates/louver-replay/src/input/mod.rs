@@ -8,7 +8,6 @@
 //! | `codex` | Codex's rollouts |
 //! | `gemini_cli` | Gemini CLI's session files |
 
-mod body;
 mod claude_code;
 mod codex;
 mod gemini_cli;
@@ -22,7 +21,7 @@ pub use kind::Kind;
 pub use source::{Source, find};
 
 use crate::conversation::Conversation;
-use louver::{JsonError, Message};
+use louver::{Body, JsonError, Message};
 use std::error::Error;
 use std::sync::Arc;
 
@@ -82,7 +81,7 @@ pub fn read(source: &Source) -> Result<Vec<Conversation>, ReadError> {
 pub fn read_text(name: &str, text: &str) -> Result<Vec<Conversation>, ReadError> {
     let text = text.trim_start_matches('\u{feff}');
     let found = match Kind::of(text) {
-        Kind::Body => vec![body::read(name, text)?],
+        Kind::Body => vec![read_body(name, text)?],
         Kind::BodyLines => message_lines::read_bodies(name, text)?,
         Kind::MessageLines => vec![message_lines::read(name, text)?],
         Kind::ClaudeCode => claude_code::read(name, text)?,
@@ -96,6 +95,11 @@ pub fn read_text(name: &str, text: &str) -> Result<Vec<Conversation>, ReadError>
     Ok(found)
 }
 
+/// A request body, a wrapper, or a bare list of messages.
+fn read_body(name: &str, text: &str) -> Result<Conversation, ReadError> {
+    Ok(Conversation::of_body(name, &Body::parse(text, None)?))
+}
+
 /// Adds a message that stands in a line, with its time.
 fn push(conversation: &mut Conversation, line: usize, raw: &str, time: Option<i64>) -> Result<(), ReadError> {
     let message = Message::parse(conversation.format, raw).map_err(|source| ReadError::Message { line, source })?;
@@ -106,14 +110,8 @@ fn push(conversation: &mut Conversation, line: usize, raw: &str, time: Option<i6
 
 /// An error and its causes in one sentence.
 pub(crate) fn sentence(error: &dyn Error) -> String {
-    let mut sentence = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        sentence.push_str(": ");
-        sentence.push_str(&inner.to_string());
-        cause = inner.source();
-    }
-    sentence
+    let chain = std::iter::successors(Some(error), |&error| error.source());
+    chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// Names the second and later conversation of a file.

@@ -127,7 +127,7 @@ pub struct Point {
 }
 
 /// A number of a row that is summed up over conversations.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Measure {
     /// Its field.
     pub name: &'static str,
@@ -135,12 +135,6 @@ pub struct Measure {
     pub is_summed: bool,
     /// Reads it.
     pub of: fn(&RunRow) -> Option<f64>,
-}
-
-impl std::fmt::Debug for Measure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name)
-    }
 }
 
 /// A number of which a sum says nothing.

@@ -2,7 +2,7 @@
 
 use super::distribution::Distribution;
 use super::row::{Measure, RunRow};
-use crate::retention::{Age, Share};
+use crate::retention::{Age, Share, Tally};
 use louver::plain_text::Speaker;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -99,26 +99,22 @@ impl Totals {
                 recall_line: pool(rows.iter().map(|row| row.detail.tally.line)),
                 recall_retrievable: pool(rows.iter().map(|row| row.detail.tally.retrievable)),
             },
-            recall_by_age: pooled(Age::ALL.map(Age::name), |at| {
-                rows.iter().map(move |row| row.detail.tally.by_age[at])
-            }),
-            line_by_age: pooled(Age::ALL.map(Age::name), |at| {
-                rows.iter().map(move |row| row.detail.tally.line_by_age[at])
-            }),
-            recall_by_origin: pooled(Speaker::ALL.map(Speaker::name), |at| {
-                rows.iter().map(move |row| row.detail.tally.by_origin[at])
-            }),
+            recall_by_age: pooled(Age::ALL.map(Age::name), &rows, |tally| &tally.by_age),
+            line_by_age: pooled(Age::ALL.map(Age::name), &rows, |tally| &tally.line_by_age),
+            recall_by_origin: pooled(Speaker::ALL.map(Speaker::name), &rows, |tally| &tally.by_origin),
             by_format: grouped(&rows, |row| row.format.name()),
             by_length: grouped(&rows, |row| length_name(row.requests)),
         }
     }
 }
 
-fn pooled<const N: usize, I: Iterator<Item = Share>>(
+fn pooled<const N: usize>(
     names: [&'static str; N],
-    shares: impl Fn(usize) -> I,
+    rows: &[&RunRow],
+    shares: fn(&Tally) -> &[Share; N],
 ) -> BTreeMap<&'static str, Option<f64>> {
-    names.into_iter().enumerate().map(|(at, name)| (name, pool(shares(at)))).collect()
+    let pool_at = |at: usize| pool(rows.iter().map(|row| shares(&row.detail.tally)[at]));
+    names.into_iter().enumerate().map(|(at, name)| (name, pool_at(at))).collect()
 }
 
 fn pool(shares: impl Iterator<Item = Share>) -> Option<f64> {

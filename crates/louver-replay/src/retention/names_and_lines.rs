@@ -111,7 +111,7 @@ impl Numbering {
     }
 }
 
-fn sort_unique(numbers: &mut Vec<u32>) {
+pub(crate) fn sort_unique(numbers: &mut Vec<u32>) {
     numbers.sort_unstable();
     numbers.dedup();
 }

@@ -1,6 +1,6 @@
 //! What a search over what was left out brings back.
 
-use super::names_and_lines::Numbering;
+use super::names_and_lines::{Numbering, sort_unique};
 use louver::Message;
 use louver::plain_text::plain_texts;
 use louver::search::{Hit, SearchIndex, passages};
@@ -55,8 +55,7 @@ impl<'a> Retrieval<'a> {
             let read = || numbering.identifiers_of(&passages(&self.messages[hit.message])[hit.passage]);
             all.extend_from_slice(self.identifiers.entry(hit).or_insert_with(read));
         }
-        all.sort_unstable();
-        all.dedup();
+        sort_unique(&mut all);
         all
     }
 

@@ -36,11 +36,8 @@ impl Axis {
 
 /// The points of a line.
 pub(super) fn path(points: &[(f64, f64)]) -> String {
-    let mut path = String::new();
-    for (number, (x, y)) in points.iter().enumerate() {
-        path.push_str(&format!("{}{x} {y}", if number == 0 { "M" } else { "L" }));
-    }
-    path
+    let letters = std::iter::once("M").chain(std::iter::repeat("L"));
+    points.iter().zip(letters).map(|((x, y), letter)| format!("{letter}{x} {y}")).collect()
 }
 
 #[cfg(test)]
