@@ -70,15 +70,8 @@ impl Address {
     /// assert!(Address::of_ranges([]).is_none());
     /// ```
     pub fn of_ranges(ranges: impl IntoIterator<Item = Range<usize>>) -> Option<Self> {
-        let mut ranges: Vec<Range<usize>> = ranges.into_iter().filter(|range| !range.is_empty()).collect();
-        ranges.sort_unstable_by_key(|range| (range.start, range.end));
-        ranges.dedup_by(|next, last| {
-            let touches = next.start <= last.end;
-            if touches {
-                last.end = last.end.max(next.end);
-            }
-            touches
-        });
+        let ranges: Vec<_> = ranges.into_iter().filter(|range| !range.is_empty()).collect();
+        let ranges = joined(&ranges);
         (!ranges.is_empty()).then_some(Self { ranges })
     }
 
@@ -152,6 +145,26 @@ impl FromStr for Address {
 }
 
 /// `12` or `3-17`, both ends meant.
+/// Ranges in order, those that touch as one.
+pub(crate) fn joined(ranges: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut ranges = ranges.to_vec();
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    ranges.dedup_by(|next, last| {
+        let touches = next.start <= last.end;
+        if touches {
+            last.end = last.end.max(next.end);
+        }
+        touches
+    });
+    ranges
+}
+
+/// Whether an index is in one of some ranges that are in order and apart. O(log ranges).
+pub(crate) fn holds(ranges: &[Range<usize>], index: usize) -> bool {
+    let following = ranges.partition_point(|range| range.end <= index);
+    ranges.get(following).is_some_and(|range| range.contains(&index))
+}
+
 fn range(text: &str) -> Option<Range<usize>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let (first, last) = (number(first)?, number(last)?);

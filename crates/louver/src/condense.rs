@@ -8,6 +8,7 @@
 //! One job is open at a time, and it stays open until it is answered, however often the window is cut meanwhile: a model
 //! that takes many turns for a summary still gets it in. Whoever took a job and cannot finish it says so with an error.
 
+use crate::address::holds;
 use crate::display::shortened;
 use crate::json::JsonError;
 use crate::unsummarized::Unsummarized;
@@ -181,11 +182,7 @@ impl Condenser {
     /// Carries forward what has left, unless the open job covers it already.
     pub(crate) fn carry<'m>(&mut self, left: &[Range<usize>], message: impl Fn(usize) -> &'m Message) {
         let open = self.open.as_ref().map_or(&[][..], |job| &job.covers);
-        let is_covered = |index: usize| {
-            let following = open.partition_point(|range| range.end <= index);
-            open.get(following).is_some_and(|range| range.contains(&index))
-        };
-        for index in left.iter().cloned().flatten().filter(|index| !is_covered(*index)) {
+        for index in left.iter().cloned().flatten().filter(|index| !holds(open, *index)) {
             self.waiting.push(index, has_text(message(index)));
         }
     }
@@ -264,7 +261,8 @@ impl Condenser {
     fn prompt(&self, lines: Vec<Line>, max_chars: usize) -> String {
         let instruction = self.custom_prompt.as_deref().unwrap_or(SUMMARY_PROMPT);
         let room = max_chars.saturating_sub(instruction.len());
-        let earlier = self.summary.iter().map(|summary| Line::words(format!("[summary]: {}", summary.text)));
+        let summary = self.summary.as_ref().map(|summary| format!("[summary]: {}", summary.text));
+        let earlier = summary.into_iter().map(|text| Line { text, is_tool: false });
         let earlier = bounded(earlier.collect(), room / 2);
         let taken: usize = earlier.iter().map(|line| line.text.len() + 1).sum();
         let lines = bounded(lines, room.saturating_sub(taken));
@@ -291,12 +289,6 @@ fn has_text(message: &Message) -> bool {
 struct Line {
     text: String,
     is_tool: bool,
-}
-
-impl Line {
-    fn words(text: String) -> Self {
-        Self { text, is_tool: false }
-    }
 }
 
 /// A message as `[role]: text` lines.

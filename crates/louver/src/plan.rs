@@ -1,5 +1,6 @@
 //! Decisions as values.
 
+use crate::address::holds;
 use crate::catalog::ModelWarning;
 use crate::condense::Rejection;
 use crate::edit::Edit;
@@ -63,8 +64,7 @@ impl Plan {
 
     /// Whether a message leaves. O(log ranges).
     pub fn evicts(&self, index: usize) -> bool {
-        let following = self.evict.partition_point(|range| range.end <= index);
-        self.evict.get(following).is_some_and(|range| range.contains(&index))
+        holds(&self.evict, index)
     }
 
     /// Whether the view stays as it is.

@@ -1,6 +1,8 @@
 //! A decision as its result: what a view became, so that it can be applied again without asking anybody.
 
 use super::{Sources, Window, apply};
+use crate::address::holds;
+pub(super) use crate::address::joined;
 use crate::count::count_message;
 use crate::edit::{Edit, edit_message, thinking_edits};
 use crate::error::RecordError;
@@ -356,8 +358,7 @@ impl<'w> Gone<'w> {
 
     /// Whether a message leaves.
     fn holds(&self, index: usize) -> bool {
-        let following = self.ranges.partition_point(|range| range.end <= index);
-        self.ranges.get(following).is_some_and(|range| range.contains(&index))
+        holds(&self.ranges, index)
     }
 
     /// The first unit that stays and does not end before `index`.
@@ -391,18 +392,4 @@ impl<'w> Gone<'w> {
     fn last_before(&self, next: usize) -> Option<usize> {
         self.unit_before(next).map(|unit| unit.range.end - 1)
     }
-}
-
-/// Neighbouring ranges as one, in order.
-pub(super) fn joined(ranges: &[Range<usize>]) -> Vec<Range<usize>> {
-    let mut sorted = ranges.to_vec();
-    sorted.sort_by_key(|range| range.start);
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    for range in sorted {
-        match runs.last_mut() {
-            Some(run) if run.end >= range.start => run.end = run.end.max(range.end),
-            _ => runs.push(range),
-        }
-    }
-    runs
 }
