@@ -3,7 +3,7 @@
 //! Keys come in any order, so a reader first collects values and only then knows what they mean. A field of the wrong
 //! kind is no error here: the message is kept as it came, and the provider may know better.
 
-use super::{Part, PartKind};
+use super::{Part, PartKind, Role};
 use crate::json::text::meaning_of;
 use crate::json::{Cursor, JsonError, Kind, Span};
 use std::borrow::Cow;
@@ -71,6 +71,12 @@ impl Value {
         Part { text: self.span, chars: self.chars, ..Part::new(kind, span) }
     }
 
+    /// The part of a tool call with this as its input. The tool's name counts, too.
+    pub(super) fn call_part(self, name: Self, kind: PartKind, span: Span) -> Part {
+        let chars = self.chars.saturating_add(name.string_chars());
+        Part { name: name.inner(), chars, ..self.part(kind, span) }
+    }
+
     /// A value that is kept and counted as its JSON.
     pub(super) fn other_part(self) -> Part {
         self.part(PartKind::Other, self.span)
@@ -80,6 +86,15 @@ impl Value {
 /// Passes a value and returns its text, empty where it is no string.
 pub(super) fn word<'a>(cursor: &mut Cursor<'a>) -> Result<Cow<'a, str>, JsonError> {
     if cursor.kind()? == Kind::String { cursor.text() } else { cursor.skip().map(|_| Cow::default()) }
+}
+
+/// Reads a role by the names that a format has for them.
+pub(super) fn role(cursor: &mut Cursor<'_>, names: &[(&str, Role)], expected: &str) -> Result<Role, JsonError> {
+    cursor.kind()?;
+    let start = cursor.offset();
+    let word = cursor.text()?;
+    let found = names.iter().find(|(name, _)| *name == word).map(|(_, role)| *role);
+    found.ok_or_else(|| JsonError::shape(format!("unknown role `{word}`: {expected}"), start))
 }
 
 /// Passes a value and says whether it is `true`.

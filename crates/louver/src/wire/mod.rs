@@ -135,6 +135,11 @@ impl Wire {
     }
 }
 
+/// A text of our own, and where it is blank something in its place: the APIs refuse blank text or have no use for it.
+fn or_placeholder(text: &str) -> &str {
+    if text.trim().is_empty() { "[empty]" } else { text }
+}
+
 impl Format {
     /// The rules of this format.
     pub fn wire(self) -> &'static Wire {

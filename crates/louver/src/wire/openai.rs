@@ -189,13 +189,9 @@ impl Media {
     }
 
     fn part(self, cursor: &Cursor<'_>, kind: MediaKind, span: Span) -> Part {
-        let mut part = Part::new(PartKind::Media(kind), span);
-        part.text = self.data.span;
-        part.name = media_type(cursor, self.data.inner());
-        if part.name.is_empty() {
-            part.name = self.format.inner();
-        }
-        part
+        let named = media_type(cursor, self.data.inner());
+        let name = if named.is_empty() { self.format.inner() } else { named };
+        Part { text: self.data.span, name, ..Part::new(PartKind::Media(kind), span) }
     }
 }
 

@@ -6,28 +6,19 @@ use crate::wire::{MediaKind, Part, PartKind, Role, Shape};
 use std::borrow::Cow;
 
 /// Passes one message.
+const ROLES: [(&str, Role); 3] = [("user", Role::User), ("assistant", Role::Assistant), ("system", Role::System)];
+
 pub(super) fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, JsonError> {
     let start = cursor.offset();
     let mut role = None;
     let mut content = Content::default();
     cursor.object(|key, cursor| match key {
-        "role" => read_role(cursor).map(|read| role = Some(read)),
+        "role" => field::role(cursor, &ROLES, "expected user, assistant or system").map(|read| role = Some(read)),
         "content" => Content::read(cursor).map(|read| content = read),
         _ => cursor.skip().map(drop),
     })?;
     let role = role.ok_or_else(|| JsonError::shape("the message has no `role`", start))?;
     Ok(Shape { role, parts: content.parts, estimate_chars: content.estimate_chars, cache_marks: content.cache_marks })
-}
-
-fn read_role(cursor: &mut Cursor<'_>) -> Result<Role, JsonError> {
-    cursor.kind()?;
-    let start = cursor.offset();
-    match cursor.text()?.as_ref() {
-        "user" => Ok(Role::User),
-        "assistant" => Ok(Role::Assistant),
-        "system" => Ok(Role::System),
-        other => Err(JsonError::shape(format!("unknown role `{other}`: expected user, assistant or system"), start)),
-    }
 }
 
 /// What the `content` of a message adds to its shape.
@@ -186,8 +177,7 @@ impl<'a> Block<'a> {
     }
 
     fn call(&self, kind: PartKind, span: Span) -> Part {
-        let chars = self.input.chars.saturating_add(self.name.string_chars());
-        Part { name: self.name.inner(), id: self.id.inner(), chars, ..self.input.part(kind, span) }
+        Part { id: self.id.inner(), ..self.input.call_part(self.name, kind, span) }
     }
 
     fn result(&self, kind: PartKind, span: Span) -> Part {

@@ -1,10 +1,7 @@
 //! Messages of our own.
 
 use crate::json::text;
-use crate::wire::{PartKind, Role, Shape};
-
-/// What stands where there is nothing to say: the API refuses blank text.
-const NOTHING: &str = "[empty]";
+use crate::wire::{PartKind, Role, Shape, or_placeholder};
 
 /// A message with one text block. What is not the model's is the user's.
 pub(super) fn message(role: Role, text: &str) -> String {
@@ -20,10 +17,6 @@ pub(super) fn result(text: &str) -> String {
 /// A text block.
 pub(super) fn part(text: &str) -> String {
     format!(r#"{{"type":"text","text":{}}}"#, text::encode(or_placeholder(text)))
-}
-
-fn or_placeholder(text: &str) -> &str {
-    if text.trim().is_empty() { NOTHING } else { text }
 }
 
 /// A history starts with the user, and a system entry has the user before it and the assistant behind it. Neighbours of

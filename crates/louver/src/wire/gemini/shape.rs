@@ -5,28 +5,20 @@ use crate::wire::field::{self, Value};
 use crate::wire::{MediaKind, Part, PartKind, Role, Shape};
 
 /// Passes one content.
+const ROLES: [(&str, Role); 2] = [("user", Role::User), ("model", Role::Assistant)];
+
 pub(super) fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, JsonError> {
     let start = cursor.offset();
     let mut role = None;
     let mut parts = Vec::new();
     let mut estimate_chars = 0;
     cursor.object(|key, cursor| match key {
-        "role" => read_role(cursor).map(|read| role = Some(read)),
+        "role" => field::role(cursor, &ROLES, "please use a valid role: user, model").map(|read| role = Some(read)),
         "parts" => read_parts(cursor).map(|read| (parts, estimate_chars) = read),
         _ => cursor.skip().map(drop),
     })?;
     let role = role.ok_or_else(|| JsonError::shape("the content has no `role`", start))?;
     Ok(Shape { role, parts, estimate_chars, cache_marks: 0 })
-}
-
-fn read_role(cursor: &mut Cursor<'_>) -> Result<Role, JsonError> {
-    cursor.kind()?;
-    let start = cursor.offset();
-    match cursor.text()?.as_ref() {
-        "user" => Ok(Role::User),
-        "model" => Ok(Role::Assistant),
-        other => Err(JsonError::shape(format!("unknown role `{other}`: please use a valid role: user, model"), start)),
-    }
 }
 
 /// The parts, and the characters of their compact JSON.
@@ -135,18 +127,16 @@ fn read_special<'a>(key: &str, cursor: &mut Cursor<'a>, nested: PassParts<'_, 'a
 /// A `functionCall` or `functionResponse`.
 fn read_function<'a>(cursor: &mut Cursor<'a>, kind: PartKind, nested: PassParts<'_, 'a>) -> Result<Part, JsonError> {
     let payload = if kind == PartKind::ToolCall { "args" } else { "response" };
-    let mut part = Part::new(kind, Span::default());
-    let (mut name, mut value) = (Value::default(), Value::default());
+    let (mut id, mut name, mut value, mut is_error) = (Value::default(), Value::default(), Value::default(), false);
     cursor.object(|key, cursor| match key {
         "name" => Value::read(cursor).map(|read| name = read),
-        "id" => Value::read(cursor).map(|read| part.id = read.inner()),
+        "id" => Value::read(cursor).map(|read| id = read),
         "parts" if cursor.kind()? == Kind::Array => nested(cursor),
-        key if key == payload => read_payload(cursor).map(|read| (value, part.is_error) = read),
+        key if key == payload => read_payload(cursor).map(|read| (value, is_error) = read),
         _ => cursor.skip().map(drop),
     })?;
-    part.is_error &= kind == PartKind::ToolResult;
-    let chars = value.chars.saturating_add(name.string_chars());
-    Ok(Part { text: value.span, name: name.inner(), chars, ..part })
+    let is_error = is_error && kind == PartKind::ToolResult;
+    Ok(Part { id: id.inner(), is_error, ..value.call_part(name, kind, Span::default()) })
 }
 
 /// The arguments or the response, and whether they hold the key of a failure.

@@ -89,9 +89,8 @@ impl Fields {
 
     fn put_result_first(&mut self, whole: Span) {
         let span = if self.content.kind.is_some() { self.content.span } else { whole };
-        let mut result = Part::new(PartKind::ToolResult, span);
-        result.id = self.tool_call_id.inner();
-        result.name = self.name.inner();
+        let (id, name) = (self.tool_call_id.inner(), self.name.inner());
+        let result = Part { id, name, ..Part::new(PartKind::ToolResult, span) };
         put_result_first(&mut self.parts, &self.content, result);
     }
 }
@@ -124,12 +123,8 @@ fn read_call(cursor: &mut Cursor<'_>, parts: &mut Vec<Part>) -> Result<(), JsonE
         }
         _ => callee.member(key, cursor),
     })?;
-    let mut part = Part::new(PartKind::ToolCall, cursor.span_from(start));
-    part.id = id.inner();
-    part.name = callee.name.inner();
-    part.text = callee.input.span;
-    part.chars = callee.chars();
-    parts.push(part);
+    let call = callee.input.call_part(callee.name, PartKind::ToolCall, cursor.span_from(start));
+    parts.push(Part { id: id.inner(), ..call });
     Ok(())
 }
 
@@ -148,10 +143,6 @@ impl Callee {
             _ => drop(cursor.skip()?),
         }
         Ok(())
-    }
-
-    fn chars(&self) -> u32 {
-        self.name.string_chars().saturating_add(self.input.chars)
     }
 }
 

@@ -137,20 +137,11 @@ impl<'a> Fields<'a> {
     }
 
     fn finish_call(&mut self, whole: Span) {
-        let mut call = self.call(PartKind::ToolCall, whole);
-        call.id = match self.kind.as_deref() {
+        let id = match self.kind.as_deref() {
             Some("mcp_approval_request") => self.id.inner(),
             _ => self.call_id.inner(),
         };
-        self.finish_as(call);
-    }
-
-    fn call(&self, kind: PartKind, whole: Span) -> Part {
-        let mut call = Part::new(kind, whole);
-        call.name = self.name.inner();
-        call.text = self.asked.span;
-        call.chars = self.asked.chars.saturating_add(self.name.string_chars());
-        call
+        self.finish_as(Part { id, ..self.asked.call_part(self.name, PartKind::ToolCall, whole) });
     }
 
     /// The text of a result is what an edit may replace with a string, so it is empty where the API takes none: a
@@ -160,10 +151,8 @@ impl<'a> Fields<'a> {
         if self.answered.is_some() && !self.answered.is_string() {
             self.parts.push(self.answered.other_part());
         }
-        let mut result = Part::new(PartKind::ToolResult, whole);
-        result.id = self.id_of_output();
-        result.own_id = self.id.inner();
-        result.is_error = self.has_failed;
+        let (id, own_id, is_error) = (self.id_of_output(), self.id.inner(), self.has_failed);
+        let result = Part { id, own_id, is_error, ..Part::new(PartKind::ToolResult, whole) };
         put_result_first(&mut self.parts, &self.output, result);
         let result = &mut self.parts[0];
         if !matches!(self.output.kind, Some(Kind::String | Kind::Array)) {
@@ -185,10 +174,7 @@ impl<'a> Fields<'a> {
     }
 
     fn finish_server_call(&mut self, whole: Span, answer: PartKind) {
-        let mut call = self.call(PartKind::ServerToolCall, whole);
-        call.own_id = self.id.inner();
-        self.parts.clear();
-        self.parts.push(call);
+        self.finish_as(self.asked.call_part(self.name, PartKind::ServerToolCall, whole));
         if self.answered.is_some() {
             self.parts.push(answer_part(answer, self.answered.span, u64::from(self.answered.chars)));
         }
