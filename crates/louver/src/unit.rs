@@ -56,9 +56,9 @@ pub fn units_of<'a>(
     let mut tracker = UnitTracker::new(format);
     let mut units: Vec<Range<usize>> = Vec::new();
     for (index, message) in messages.into_iter().enumerate() {
-        match tracker.place(index, message) {
-            Place::Opens => units.push(index..index + 1),
-            Place::Joins(earlier) => {
+        match tracker.joins(index, message) {
+            None => units.push(index..index + 1),
+            Some(earlier) => {
                 let start = units.partition_point(|unit| unit.end <= earlier);
                 units.truncate(start + 1);
                 if let Some(unit) = units.last_mut() {
@@ -70,15 +70,6 @@ pub fn units_of<'a>(
     units.into_iter()
 }
 
-/// Where a new message belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// It starts a unit.
-    Opens,
-    /// It belongs to the unit of this earlier message, and so does everything between.
-    Joins(usize),
-}
-
 /// Finds each message's unit as it arrives, in O(its parts).
 #[derive(Clone, Debug)]
 pub(crate) struct UnitTracker(Tracker);
@@ -88,13 +79,10 @@ impl UnitTracker {
         Self(Tracker::new(format.wire().pairing))
     }
 
-    pub(crate) fn place(&mut self, index: usize, message: &Message) -> Place {
+    /// The earlier message to whose unit a new one belongs, and with it everything between; none if it starts a unit.
+    pub(crate) fn joins(&mut self, index: usize, message: &Message) -> Option<usize> {
         let links = self.0.follow(index, message);
         let calls = links.results.iter().filter_map(|(_, call)| *call);
-        match calls.map(|call| call.index).min() {
-            Some(call) => Place::Joins(call),
-            None if index > 0 && links.sticks => Place::Joins(index - 1),
-            None => Place::Opens,
-        }
+        calls.map(|call| call.index).min().or(index.checked_sub(1).filter(|_| links.sticks))
     }
 }

@@ -28,7 +28,7 @@ use crate::landmarks::Landmarks;
 use crate::plan::{Bound, CondenseError, Memory, Overflow, Pins, Plan, Trigger, Warning};
 use crate::policy::{Account, BoundThinking, Occasion, Policy, PolicyInput, SettingsError};
 use crate::tokens::{Calibration, Factor, Millitokens, Verdict};
-use crate::unit::{Place, Unit, UnitTracker};
+use crate::unit::{Unit, UnitTracker};
 use crate::view::{Entry, Synthetic};
 use crate::wire::{Body, Message, PartKind, Role};
 use std::collections::VecDeque;
@@ -345,7 +345,7 @@ impl Window {
     pub fn push_counted(&mut self, message: Arc<Message>, amount: Millitokens) -> usize {
         let index = self.entries.len();
         self.revision += 1;
-        let place = self.tracker.place(index, &message);
+        let joined = self.tracker.joins(index, &message);
         self.landmarks.note(message.shape());
         self.kept.messages += 1;
         self.kept.amount += amount;
@@ -353,9 +353,9 @@ impl Window {
         self.kept.estimate_chars += message.shape().estimate_chars;
         self.note_thinking(index, &message);
         self.entries.push(Entry { message, edited: None, counted: amount, amount, is_evicted: false });
-        match place {
-            Place::Opens => self.units.push_back(Unit::single(index)),
-            Place::Joins(earlier) => self.join(index, earlier),
+        match joined {
+            None => self.units.push_back(Unit::single(index)),
+            Some(earlier) => self.join(index, earlier),
         }
         self.bridge_arrival(index);
         if self.landmarks.compaction == Some(index) {

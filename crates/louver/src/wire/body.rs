@@ -1,6 +1,6 @@
 //! A whole input: a request body, a wrapper, or a bare list of messages.
 
-use super::detect::{Detected, detect};
+use super::detect::detect;
 use super::{Format, Message, Part, PartKind, Role, Shape};
 use crate::json::{Cursor, JsonError, Kind, Span};
 use std::borrow::Cow;
@@ -75,13 +75,8 @@ impl Body {
     ///
     /// Text that is not JSON or not a history of the format, with path and byte offset.
     pub fn parse(text: &str, format: Option<Format>) -> Result<Self, JsonError> {
-        let (format, is_ambiguous) = match format {
-            Some(format) => (format, false),
-            None => match detect(text)? {
-                Detected::Certain(format) => (format, false),
-                Detected::Ambiguous => (Format::OpenAiChat, true),
-            },
-        };
+        let known = format.map_or_else(|| detect(text), |format| Ok(Some(format)))?;
+        let (format, is_ambiguous) = (known.unwrap_or(Format::OpenAiChat), known.is_none());
         let mut reader = Reader { format, found: None, around: Around::default() };
         let mut cursor = Cursor::new(text);
         match cursor.kind()? {
@@ -315,35 +310,31 @@ impl Around {
     fn read(&mut self, key: &str, cursor: &mut Cursor<'_>) -> Result<(), JsonError> {
         let kind = cursor.kind()?;
         let start = cursor.offset();
+        self.is_server_side |=
+            matches!(key, "previous_response_id" | "conversation") && matches!(kind, Kind::String | Kind::Object);
+        self.cache_marks += u32::from(key == "cache_control" && kind == Kind::Object);
         match (key, kind) {
-            ("model", Kind::String) => {
-                self.model = Some(cursor.text()?.into_owned());
-                return Ok(());
-            }
+            ("model", Kind::String) => self.model = Some(cursor.text()?.into_owned()),
             ("max_tokens" | "max_completion_tokens" | "max_output_tokens", Kind::Number) => {
                 cursor.skip()?;
                 self.max_output = cursor.source()[start..cursor.offset()].parse().ok();
-                return Ok(());
             }
-            ("thinking", Kind::Object) => return self.read_thinking(cursor),
-            ("cache_control", Kind::Object) => self.cache_marks += 1,
-            ("previous_response_id" | "conversation", Kind::String | Kind::Object) => self.is_server_side = true,
-            _ => {}
-        }
-        match (key, kind) {
-            (_, Kind::Null) => cursor.skip().map(drop),
+            ("thinking", Kind::Object) => self.read_thinking(cursor)?,
+            (_, Kind::Null) => drop(cursor.skip()?),
             ("system" | "instructions" | "systemInstruction" | "system_instruction", _) => {
-                self.cache_marks += pass_counting_marks(cursor)?;
-                self.system = Some(start..cursor.offset());
-                Ok(())
+                self.system = Some(self.pass_marked(cursor)?);
             }
-            ("tools", _) => {
-                self.cache_marks += pass_counting_marks(cursor)?;
-                self.tools = Some(start..cursor.offset());
-                Ok(())
-            }
-            _ => cursor.skip().map(drop),
+            ("tools", _) => self.tools = Some(self.pass_marked(cursor)?),
+            _ => drop(cursor.skip()?),
         }
+        Ok(())
+    }
+
+    /// Passes a value that may carry cache marks, and says where it stands.
+    fn pass_marked(&mut self, cursor: &mut Cursor<'_>) -> Result<Range<usize>, JsonError> {
+        let start = cursor.offset();
+        self.cache_marks += pass_counting_marks(cursor)?;
+        Ok(start..cursor.offset())
     }
 
     fn read_thinking(&mut self, cursor: &mut Cursor<'_>) -> Result<(), JsonError> {

@@ -3,17 +3,9 @@
 use super::Format;
 use crate::json::{Cursor, JsonError, Kind};
 
-/// What detection found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Detected {
-    /// Something that only this format has.
-    Certain(Format),
-    /// Nothing tells the formats apart; read as Chat Completions.
-    Ambiguous,
-}
-
-/// Reads as far as the first thing that only one format has. A plain conversation has none and is read to its end.
-pub(super) fn detect(text: &str) -> Result<Detected, JsonError> {
+/// Reads as far as the first thing that only one format has. A plain conversation has none and is read to its end;
+/// where nothing tells the formats apart, there is none.
+pub(super) fn detect(text: &str) -> Result<Option<Format>, JsonError> {
     let mut cursor = Cursor::new(text);
     let mut evidence = Evidence::default();
     let walked = match cursor.kind()? {
@@ -36,12 +28,8 @@ struct Evidence {
 }
 
 impl Evidence {
-    fn verdict(&self) -> Detected {
-        match self.certain.or(self.hinted) {
-            Some(format) => Detected::Certain(format),
-            None if self.is_empty => Detected::Certain(Format::OpenAiChat),
-            None => Detected::Ambiguous,
-        }
+    fn verdict(&self) -> Option<Format> {
+        self.certain.or(self.hinted).or(self.is_empty.then_some(Format::OpenAiChat))
     }
 
     /// Takes note of what only one format has, which ends the walk by an error that nobody sees.
@@ -187,7 +175,7 @@ fn part_evidence(part_type: &str) -> Option<Format> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Detected, detect};
+    use super::detect;
     use crate::wire::Format;
 
     #[test]
@@ -214,13 +202,13 @@ mod tests {
             ("[]", Format::OpenAiChat),
         ];
         for (text, format) in cases {
-            assert_eq!(detect(text), Ok(Detected::Certain(format)), "{text}");
+            assert_eq!(detect(text), Ok(Some(format)), "{text}");
         }
     }
 
     #[test]
     fn plain_words_alone_tell_nothing() {
         let text = r#"[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]"#;
-        assert_eq!(detect(text), Ok(Detected::Ambiguous));
+        assert_eq!(detect(text), Ok(None));
     }
 }
