@@ -1,5 +1,6 @@
 //! One JSON object per decision.
 
+use crate::budget::Budget;
 use crate::plan::{Bound, CondenseError, Trigger, Warning};
 use crate::window::{Fit, Metrics, Origin, Window};
 use crate::wire::Format;
@@ -99,10 +100,7 @@ impl Report {
             tokens: TokenReport {
                 before: fit.tokens_before,
                 after: fit.tokens_after,
-                allowed: window
-                    .budget()
-                    .filter(|_| window.bound() == Bound::Tokens)
-                    .map(crate::budget::Budget::allowed_tokens),
+                allowed: window.budget().filter(|_| window.bound() == Bound::Tokens).map(Budget::allowed_tokens),
             },
             kept: origins.iter().filter_map(|origin| origin.index()).collect(),
             evicted: window.evicted().map(|(index, _)| index).collect(),

@@ -1,23 +1,17 @@
 //! Names of models: prefixes, dates, versions, families.
 
+use std::iter::successors;
+
 /// Without every known prefix: `openrouter/anthropic/claude-opus-5` is `claude-opus-5`.
 pub(super) fn without_prefixes<'a>(name: &'a str, prefixes: &[String]) -> &'a str {
-    let mut rest = name;
-    let shorter = |name: &'a str| prefixes.iter().find_map(|prefix| name.strip_prefix(prefix.as_str()));
-    while let Some(stripped) = shorter(rest) {
-        rest = stripped;
-    }
-    rest
+    let shorter = |name: &&'a str| prefixes.iter().find_map(|prefix| name.strip_prefix(prefix.as_str()));
+    successors(Some(name), shorter).last().unwrap_or(name)
 }
 
 /// Without its date or version tag: `-20251101`, `-2025-04-14`, `-0613`, `-latest`, `-v1:0`
 /// and anything from an `@`.
 pub(super) fn without_date(name: &str) -> &str {
-    let mut rest = name.split('@').next().unwrap_or(name);
-    while let Some(shorter) = without_suffix(rest) {
-        rest = shorter;
-    }
-    rest
+    successors(name.split('@').next(), |&name| without_suffix(name)).last().unwrap_or(name)
 }
 
 /// `ft:gpt-4o:someone:name:id` is `ft:gpt-4o`.

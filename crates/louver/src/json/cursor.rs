@@ -384,12 +384,8 @@ impl<'a> Cursor<'a> {
 
     #[cold]
     fn syntax(&self, expected: &'static str) -> JsonError {
-        if self.at >= self.text.len() { self.end_of_text() } else { JsonError::new(Problem::Syntax(expected), self.at) }
-    }
-
-    #[cold]
-    fn end_of_text(&self) -> JsonError {
-        JsonError::new(Problem::UnexpectedEnd, self.text.len())
+        let is_end = self.at >= self.text.len();
+        JsonError::new(if is_end { Problem::UnexpectedEnd } else { Problem::Syntax(expected) }, self.at)
     }
 }
 

@@ -20,7 +20,7 @@ pub struct JsonError {
     problem: Problem,
     offset: usize,
     /// Innermost segment first: the error collects them on its way out.
-    path: Vec<Segment>,
+    path: Vec<String>,
 }
 
 /// The kind of fault.
@@ -39,12 +39,6 @@ pub enum Problem {
     Shape(String),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Segment {
-    Key(String),
-    Index(usize),
-}
-
 impl JsonError {
     pub(crate) fn new(problem: Problem, offset: usize) -> Self {
         Self { problem, offset, path: Vec::new() }
@@ -59,12 +53,12 @@ impl JsonError {
     }
 
     pub(crate) fn inside_key(mut self, key: &str) -> Self {
-        self.path.push(Segment::Key(key.to_owned()));
+        self.path.push(format!(".{key}"));
         self
     }
 
     pub(crate) fn inside_index(mut self, index: usize) -> Self {
-        self.path.push(Segment::Index(index));
+        self.path.push(format!("[{index}]"));
         self
     }
 
@@ -83,17 +77,7 @@ impl JsonError {
     /// The JSON path of the innermost value that was being read, such as `$.messages[3].content`.
     #[must_use]
     pub fn path(&self) -> String {
-        let mut path = String::from("$");
-        for segment in self.path.iter().rev() {
-            match segment {
-                Segment::Key(key) => {
-                    path.push('.');
-                    path.push_str(key);
-                }
-                Segment::Index(index) => path.push_str(&format!("[{index}]")),
-            }
-        }
-        path
+        std::iter::once("$").chain(self.path.iter().rev().map(String::as_str)).collect()
     }
 }
 

@@ -48,15 +48,9 @@ impl SearchIndex {
     /// ```
     #[must_use]
     pub fn among(&self, is_left_out: impl Fn(usize) -> bool) -> Among<'_> {
-        Among::new(self, is_left_out)
-    }
-}
-
-impl<'i> Among<'i> {
-    fn new(index: &'i SearchIndex, is_searched: impl Fn(usize) -> bool) -> Self {
-        let mut among = Self { index, is_searched: Vec::with_capacity(index.passages()), passages: 0, terms: 0 };
-        for (message, lengths) in index.lengths().enumerate() {
-            let is_searched = is_searched(message);
+        let mut among = Among { index: self, is_searched: Vec::with_capacity(self.passages()), passages: 0, terms: 0 };
+        for (message, lengths) in self.lengths().enumerate() {
+            let is_searched = is_left_out(message);
             among.is_searched.resize(among.is_searched.len() + lengths.len(), is_searched);
             if is_searched {
                 among.passages += lengths.len();
@@ -65,7 +59,9 @@ impl<'i> Among<'i> {
         }
         among
     }
+}
 
+impl<'i> Among<'i> {
     /// The best passages for a query.
     ///
     /// A query is any text. Its words are looked for whole and by their pieces, in any case; quotes and operators mean

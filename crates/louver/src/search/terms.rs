@@ -3,6 +3,7 @@
 //! An identifier is found whole and by its pieces: `src/main_loop.rs` is `src/main_loop.rs`, `main_loop.rs`,
 //! `main_loop`, `main`, `loop`, `src` and `rs`.
 
+use crate::display::truncate;
 use std::ops::Range;
 
 /// The most characters of a term; of longer runs (base64, minified code) only the start is looked up.
@@ -141,10 +142,7 @@ fn pairs(word: &str, offset: usize, tell: &mut impl FnMut(Range<usize>)) {
 /// As much of a term as is looked up.
 fn start_of(term: &str) -> &str {
     // A character is at least a byte.
-    if term.len() <= TERM_CHARS {
-        return term;
-    }
-    term.char_indices().nth(TERM_CHARS).map_or(term, |(end, _)| &term[..end])
+    if term.len() <= TERM_CHARS { term } else { truncate(term, TERM_CHARS) }
 }
 
 fn lower_into(term: &str, lower: &mut String) {
