@@ -1,16 +1,17 @@
 //! `louver demo`: the whole story on one machine, no key.
 
 use super::interrupt::cancel_on_interrupt;
+use super::models::{Model, reach};
 use super::summary_box::{boxed, summary_box};
 use super::task::{options, runtime, tools};
 use super::watched::Watched;
 use super::{Exit, Shell};
-use crate::config::Config;
+use crate::config::{Config, Provider as Named, ProviderKind, Wire};
 use crate::printer::{grouped, percent_of};
 use async_trait::async_trait;
 use louver::Format;
-use louver_agent::provider::{Answer, Connection, HttpProvider, Provider, ProviderError, Request};
-use louver_agent::{ApiKey, CancellationToken, ExecutorConfig, RunOutcome};
+use louver_agent::provider::{Answer, Provider, ProviderError, Request};
+use louver_agent::{CancellationToken, ExecutorConfig, RunOutcome};
 use louver_sandbox::{JournalEntry, Sandbox, Scenario, demo_files};
 use std::path::Path;
 use std::sync::Arc;
@@ -34,25 +35,8 @@ Next
 /// What the model is asked.
 const TASK: &str = "Read every module of this project, note what it exports, check the log, and write a report.";
 
-/// A provider that is played, with a model of it.
-struct Played {
-    name: &'static str,
-    model: &'static str,
-    reach: fn(Connection, ApiKey) -> Result<Arc<dyn Provider>, ProviderError>,
-}
-
-const PLAYED: [Played; 2] = [
-    Played {
-        name: "Anthropic Messages",
-        model: "claude-sonnet-4-5",
-        reach: |connection, key| Ok(Arc::new(HttpProvider::anthropic(connection, key)?)),
-    },
-    Played {
-        name: "OpenAI Chat Completions",
-        model: "gpt-5.5",
-        reach: |connection, key| Ok(Arc::new(HttpProvider::openai_chat(connection, key)?)),
-    },
-];
+/// The APIs that are played.
+const PLAYED: [(&str, Wire); 2] = [("Anthropic Messages", Wire::Messages), ("OpenAI Chat Completions", Wire::Chat)];
 
 /// A provider that takes its time, as a real model does: without it a person would see nothing of the window at work.
 #[derive(Debug)]
@@ -84,8 +68,8 @@ pub(super) fn run(shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     runtime()?.block_on(async {
         let cancel = CancellationToken::new();
         cancel_on_interrupt(&cancel)?;
-        for played in &PLAYED {
-            let exit = play(played, &cancel, shell).await?;
+        for (name, wire) in PLAYED {
+            let exit = play(name, wire, &cancel, shell).await?;
             if exit != Exit::Done {
                 return Ok(exit);
             }
@@ -107,17 +91,18 @@ fn lay_out(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn play(played: &Played, cancel: &CancellationToken, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
-    shell.printer.text(&format!("\n{}, {}\n", played.name, played.model))?;
+async fn play(name: &str, wire: Wire, cancel: &CancellationToken, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    let sandbox = Sandbox::builder().scenario(Scenario::named("demo")?).start("127.0.0.1:0").await?;
+    let named = Named { wire: Some(wire), ..Named::new(ProviderKind::Sandbox) };
+    let Model { mut provider, model } = reach(&named, &sandbox.url())?;
+    shell.printer.text(&format!("\n{name}, {model}\n"))?;
     let folder = tempfile::tempdir()?;
     lay_out(folder.path())?;
     let tools = Arc::new(tools(folder.path(), &["wc".to_owned()])?);
-    let sandbox = Sandbox::builder().scenario(Scenario::named("demo")?).start("127.0.0.1:0").await?;
     let mut capped = Config::default();
     capped.execution.max_conversation_messages = Some(CAP);
-    let mut config = ExecutorConfig::new(options(played.model, &capped)?);
+    let mut config = ExecutorConfig::new(options(&model, &capped)?);
     config.options.cancel = cancel.clone();
-    let mut provider = (played.reach)(Connection::to(&sandbox.url()), ApiKey::sandbox())?;
     if shell.printer.shows_progress() {
         provider = Arc::new(Paced(provider));
     }

@@ -8,7 +8,7 @@ use louver_sandbox::{Running, Sandbox, Scenario};
 use std::sync::Arc;
 
 /// A model and the API it is asked through.
-type Model = CondenseHandler;
+pub(super) type Model = CondenseHandler;
 
 /// The models of a run, and the sandbox they live in if they do.
 #[derive(Debug)]
@@ -44,7 +44,8 @@ impl Models {
     }
 }
 
-fn reach(named: &Named, sandbox_url: &str) -> anyhow::Result<Model> {
+/// Makes ready to ask one of them.
+pub(super) fn reach(named: &Named, sandbox_url: &str) -> anyhow::Result<Model> {
     let (url, key) = match named.kind {
         ProviderKind::Sandbox => (sandbox_url, ApiKey::sandbox()),
         ProviderKind::AnthropicApi => (HttpProvider::ANTHROPIC_URL, key(named)?),
