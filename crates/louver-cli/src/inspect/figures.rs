@@ -32,7 +32,7 @@ pub(crate) struct Figures {
     pub(crate) messages: Vec<Row>,
     pub(crate) units: usize,
     #[serde(serialize_with = "by_category")]
-    pub(crate) totals: Vec<Total>,
+    pub(crate) totals: Vec<(&'static str, u64)>,
     pub(crate) total_tokens: u64,
 }
 
@@ -79,14 +79,6 @@ pub(crate) struct Piece {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
     pub(crate) count: usize,
-}
-
-/// What one category costs.
-#[derive(Debug)]
-pub(crate) struct Total {
-    /// Its key; its name has spaces instead.
-    pub(crate) category: &'static str,
-    pub(crate) tokens: u64,
 }
 
 /// What tokens are spent on.
@@ -138,14 +130,15 @@ impl Sums {
     }
 
     /// Whole tokens that add up: each category is the step between two rounded running sums.
-    fn totals(&self) -> Vec<Total> {
+    fn totals(&self) -> Vec<(&'static str, u64)> {
         let mut running = Millitokens::ZERO;
         let total = |(category, amount): (&'static str, &Millitokens)| {
             let before = running.ceil_tokens();
             running += *amount;
-            Total { category, tokens: running.ceil_tokens() - before }
+            (category, running.ceil_tokens() - before)
         };
-        let is_shown = |total: &Total| total.category != CATEGORIES[Category::Other as usize] || total.tokens > 0;
+        let is_shown =
+            |(category, tokens): &(&str, u64)| *category != CATEGORIES[Category::Other as usize] || *tokens > 0;
         CATEGORIES.into_iter().zip(&self.0).map(total).filter(is_shown).collect()
     }
 }
@@ -212,8 +205,8 @@ fn share(tokens: u64, full: u64) -> f64 {
     (tokens as f64 / full as f64 * 10_000.0).round() / 10_000.0
 }
 
-fn by_category<S: Serializer>(totals: &[Total], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(totals.iter().map(|total| (total.category, total.tokens)))
+fn by_category<S: Serializer>(totals: &[(&'static str, u64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(totals.iter().copied())
 }
 
 /// System prompt and tool definitions.

@@ -42,12 +42,12 @@ impl Layout {
 pub(crate) fn table(source: &str, figures: &Figures, layout: &Layout) -> String {
     let mut text = title(source, figures);
     let what = layout.what;
-    line(&mut text, &format!("{FAINT}{:>9}  {:<9}  {:<what$}  {:>9}  fill{FAINT:#}", "#", "role", "what", "tokens"));
+    let _ = writeln!(text, "{FAINT}{:>9}  {:<9}  {:<what$}  {:>9}  fill{FAINT:#}", "#", "role", "what", "tokens");
     let mut before = 0;
     for outer in &figures.overhead {
         let bar = bar(figures, before, outer.cumulative_tokens, role_style(Role::System));
         let name = styled(role_style(Role::System), &fit(outer.name, 9));
-        line(&mut text, &format!("{:>9}  {name}  {:what$}  {:>9}  {bar}", "", "", grouped(outer.tokens)));
+        let _ = writeln!(text, "{:>9}  {name}  {:what$}  {:>9}  {bar}", "", "", grouped(outer.tokens));
         before = outer.cumulative_tokens;
     }
     rows(&mut text, figures, layout, before);
@@ -59,15 +59,13 @@ pub(crate) fn table(source: &str, figures: &Figures, layout: &Layout) -> String 
 fn title(source: &str, figures: &Figures) -> String {
     let mut text = String::new();
     let model = figures.model.as_deref().map(|model| format!(", {}", safe(model))).unwrap_or_default();
-    line(
-        &mut text,
-        &format!(
-            "{TITLE}{}{TITLE:#}: {}{model}, {} in {}",
-            safe(source),
-            figures.format,
-            plural(figures.messages.len(), "message"),
-            plural(figures.units, "unit")
-        ),
+    let _ = writeln!(
+        text,
+        "{TITLE}{}{TITLE:#}: {}{model}, {} in {}",
+        safe(source),
+        figures.format,
+        plural(figures.messages.len(), "message"),
+        plural(figures.units, "unit")
     );
     let error = figures.counter.stated_error;
     let trust = if error > 0.0 { format!("±{} %", percent(error, 0)) } else { "exact".to_owned() };
@@ -79,7 +77,7 @@ fn title(source: &str, figures: &Figures) -> String {
         (Some(window), None) => format!("context window of {} tokens", grouped(window)),
         _ => "no context window known, fill is of the total".to_owned(),
     };
-    line(&mut text, &format!("{counter}\n{limit}\n"));
+    let _ = writeln!(text, "{counter}\n{limit}\n");
     text
 }
 
@@ -90,10 +88,10 @@ fn rows(text: &mut String, figures: &Figures, layout: &Layout, mut before: u64) 
     let (head, tail) = (shown.div_ceil(2), shown / 2);
     for (index, row) in figures.messages.iter().enumerate() {
         if index < head || index >= count - tail {
-            line(text, &message(figures, layout, row, before));
+            let _ = writeln!(text, "{}", message(figures, layout, row, before));
         } else if index == head {
             let hidden = &figures.messages[head..count - tail];
-            line(text, &elided(hidden, before));
+            let _ = writeln!(text, "{}", elided(hidden, before));
         }
         before = row.cumulative_tokens;
     }
@@ -181,22 +179,20 @@ fn fine_percent(tokens: u64, full: u64) -> String {
 
 fn totals(text: &mut String, figures: &Figures) {
     let total = figures.total_tokens.max(1);
-    for entry in &figures.totals {
-        let share = fine_percent(entry.tokens, total);
-        let cells = usize::try_from(entry.tokens * 40 / total).unwrap_or(0);
+    for (category, tokens) in &figures.totals {
+        let share = fine_percent(*tokens, total);
+        let cells = usize::try_from(tokens * 40 / total).unwrap_or(0);
         let bar = "█".repeat(cells);
-        let (name, tokens) = (entry.category.replace('_', " "), grouped(entry.tokens));
-        let style = if entry.tokens == 0 { FAINT } else { Style::new() };
-        line(text, &format!("{style}  {name:<16}{tokens:>11}  {share:>5} %{style:#}  {FAINT}{bar}{FAINT:#}"));
+        let style = if *tokens == 0 { FAINT } else { Style::new() };
+        let (name, tokens) = (category.replace('_', " "), grouped(*tokens));
+        let _ = writeln!(text, "{style}  {name:<16}{tokens:>11}  {share:>5} %{style:#}  {FAINT}{bar}{FAINT:#}");
     }
     let tokens = grouped(figures.total_tokens);
-    line(text, &format!("{TITLE}  {:<16}{tokens:>11}{TITLE:#}", "total"));
-    line(
+    let _ = writeln!(text, "{TITLE}  {:<16}{tokens:>11}{TITLE:#}", "total");
+    let _ = writeln!(
         text,
-        &format!(
-            "\n{PIN}◆{PIN:#} kept by `{}` ({})   {FAINT}┌ └{FAINT:#} one unit: kept or left out together",
-            figures.policy, figures.pinned
-        ),
+        "\n{PIN}◆{PIN:#} kept by `{}` ({})   {FAINT}┌ └{FAINT:#} one unit: kept or left out together",
+        figures.policy, figures.pinned
     );
 }
 
@@ -230,11 +226,6 @@ fn fit(text: &str, columns: usize) -> String {
         fitted.push(letter);
     }
     format!("{fitted}…{}", " ".repeat(columns.saturating_sub(used + 1)))
-}
-
-fn line(text: &mut String, line: &str) {
-    text.push_str(line);
-    text.push('\n');
 }
 
 #[cfg(test)]
