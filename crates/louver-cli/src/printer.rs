@@ -20,10 +20,12 @@ const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 pub(crate) struct Printer<'w> {
     out: &'w mut dyn Write,
     err: &'w mut dyn Write,
-    colors: Colors,
+    /// Which streams show colours.
+    pub(crate) colors: Colors,
     /// Whether a person watches stderr.
     is_watched: bool,
-    is_quiet: bool,
+    /// Whether only errors appear on stderr.
+    pub(crate) is_quiet: bool,
     /// The line at the bottom that is written over.
     progress: Option<String>,
 }
@@ -43,16 +45,6 @@ pub struct Colors {
 impl<'w> Printer<'w> {
     pub(crate) fn new(out: &'w mut dyn Write, err: &'w mut dyn Write, colors: Colors, is_watched: bool) -> Self {
         Self { out, err, colors, is_watched, is_quiet: false, progress: None }
-    }
-
-    /// Replaces what the terminal says about colours.
-    pub(crate) fn set_colors(&mut self, colors: Colors) {
-        self.colors = colors;
-    }
-
-    /// From now on only errors appear on stderr.
-    pub(crate) fn be_quiet(&mut self) {
-        self.is_quiet = true;
     }
 
     /// A result that is data: out as it is.

@@ -1,7 +1,7 @@
 //! YAML as a tree that knows its lines.
 
 use super::Problem;
-use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput};
+use saphyr_parser::{Event, Parser, ScalarStyle, StrInput};
 use std::borrow::Cow;
 
 /// Blocks within blocks; a configuration has four.
@@ -75,8 +75,10 @@ impl<'t> Reader<'t> {
         loop {
             match self.events.next() {
                 Some(Ok((Event::StreamStart | Event::DocumentEnd | Event::Nothing, _))) => {}
-                Some(Ok((event, span))) => return Ok((line_of(span), event)),
-                Some(Err(error)) => return Err(not_yaml(&error)),
+                Some(Ok((event, span))) => return Ok((span.start.line(), event)),
+                Some(Err(error)) => {
+                    return Err(problem(error.marker().line(), format!("not YAML: {}", error.info())));
+                }
                 None => return Ok((1, Event::StreamEnd)),
             }
         }
@@ -164,14 +166,6 @@ fn whole(text: &str) -> Option<i128> {
     text.parse().ok()
 }
 
-fn line_of(span: Span) -> usize {
-    span.start.line()
-}
-
 fn problem(line: usize, message: impl Into<Cow<'static, str>>) -> Problem {
     Problem { line, path: String::new(), message: message.into().into_owned() }
-}
-
-fn not_yaml(error: &ScanError) -> Problem {
-    problem(error.marker().line(), format!("not YAML: {}", error.info()))
 }

@@ -117,10 +117,7 @@ impl Walk {
     }
 
     fn thresholds(&mut self, context: &Block<'_>) -> BTreeMap<String, i64> {
-        let Some(node) = context.get("profile_thresholds") else {
-            return BTreeMap::new();
-        };
-        let block = self.open_block(node, context.path_of("profile_thresholds"));
+        let block = self.named(context, "profile_thresholds");
         let mut thresholds = BTreeMap::new();
         for key in block.keys() {
             let Some(threshold) = self.whole(&block, key, i64::MIN..=i64::MAX) else {
@@ -167,6 +164,11 @@ impl Walk {
             }
         }
         block
+    }
+
+    /// A block within a block, with names of the user's own as its keys.
+    pub(super) fn named<'t>(&mut self, parent: &Block<'t>, key: &str) -> Block<'t> {
+        parent.get(key).map(|node| self.open_block(node, parent.path_of(key))).unwrap_or_default()
     }
 
     /// A block with any keys.

@@ -17,10 +17,7 @@ impl Walk {
     pub(super) fn tools(&mut self, top: &Block<'_>) -> Tools {
         let mut tools = Tools::default();
         let block = self.inner(top, "tools", TOOLS).unwrap_or_default();
-        let Some(node) = block.get("mcp_servers") else {
-            return tools;
-        };
-        let servers = self.open_block(node, block.path_of("mcp_servers"));
+        let servers = self.named(&block, "mcp_servers");
         for name in servers.keys() {
             if !McpServerConfig::is_name(name) {
                 let wants = "a server's name has letters, digits, `-` and single `_`, and at most 32 of them";

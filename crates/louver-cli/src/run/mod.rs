@@ -120,12 +120,10 @@ impl Shell<'_> {
     fn obey(&mut self, arguments: &Arguments) -> anyhow::Result<Exit> {
         match arguments.color {
             Color::Auto => {}
-            Color::Always => self.printer.set_colors(Colors { out: true, err: true }),
-            Color::Never => self.printer.set_colors(Colors::default()),
+            Color::Always => self.printer.colors = Colors { out: true, err: true },
+            Color::Never => self.printer.colors = Colors::default(),
         }
-        if arguments.quiet {
-            self.printer.be_quiet();
-        }
+        self.printer.is_quiet = arguments.quiet;
         let config = settings::config_path(arguments).map(|path| self.load(path)).transpose()?;
         let window = |flags| WindowChoice::new(flags, config.as_ref());
         match &arguments.command {
