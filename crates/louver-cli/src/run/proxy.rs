@@ -28,6 +28,7 @@ pub(super) struct Setup {
 }
 
 pub(super) fn run(job: &Job, file: Option<&Config>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    keep_memory_private();
     let setup = setup(job, file)?;
     let runtime = super::task::runtime()?;
     if job.check {
@@ -50,6 +51,17 @@ pub(super) fn run(job: &Job, file: Option<&Config>, shell: &mut Shell<'_>) -> an
         store.close().await?;
         Ok(Exit::Done)
     })
+}
+
+/// Nobody but the system's administrator sees the memory, which credentials pass through: no core is written, and no
+/// debugger attaches.
+pub(super) fn keep_memory_private() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        // Where the kernel cannot, nothing is worse than before.
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
 }
 
 /// What the arguments and the configuration come to.

@@ -21,6 +21,7 @@ struct Start {
 }
 
 pub(super) fn run(job: &Job, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    proxy::keep_memory_private();
     super::task::runtime()?.block_on(async {
         let path = job.store.clone().map_or_else(proxy::default_store, Ok)?;
         let store = proxy::open(&path)?;
@@ -113,7 +114,8 @@ async fn say_what_was_saved(store: &SqliteStore, began: UnixMillis, shell: &mut 
     let mine: Vec<_> = page.rows.iter().filter(|row| row.last >= began).collect();
     let requests: u64 = mine.iter().map(|row| row.requests).sum();
     let cuts: u64 = mine.iter().map(|row| row.cuts).sum();
-    let cost: f64 = mine.iter().map(|row| row.cost.usd()).sum();
+    // The sum of nothing is -0.
+    let cost = 0.0 + mine.iter().map(|row| row.cost.usd()).sum::<f64>();
     let baseline: f64 = mine.iter().map(|row| row.baseline.usd()).sum();
     let saved = (baseline - cost).max(0.0);
     shell.printer.note(&format!(

@@ -17,6 +17,7 @@ mod running;
 mod terminal;
 mod trim;
 mod vectors;
+mod wrap;
 
 use assert_cmd::cargo::cargo_bin_cmd;
 use std::path::{Path, PathBuf};

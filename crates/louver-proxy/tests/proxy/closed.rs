@@ -1,6 +1,6 @@
 //! Nobody gets in who should not, and nothing gets out but to the configured upstreams.
 
-use crate::world::{Answer, Client, Running, Step, TestBrain, Upstream, ask, config_to, json_answer};
+use crate::world::{Answer, Client, Running, Step, TestBrain, Upstream, ask, config_to, json_answer, within};
 use louver_proxy::{AccessToken, BindError, Passing, Proxy, ProxyConfig, Reader};
 use std::net::SocketAddr;
 
@@ -31,7 +31,14 @@ async fn no_request_reaches_a_host_that_is_not_configured() {
         format!("POST /up/{trap_address}/v1/messages"),
         format!("POST /up/http:%2F%2F{trap_address}/v1/messages"),
         format!("POST /up/anthropic%2F..%2F@{trap_address}/v1/messages"),
+        format!("POST /up/anthropic/%40{trap_address}/v1/messages"),
+        format!("POST /up/../{trap_address}/v1/messages"),
+        format!("POST /%2F%2F{trap_address}/v1/messages"),
+        format!("POST /v1/messages/..%2f..%2f..%2f@{trap_address}"),
+        format!("POST /\\\\{trap_address}/v1/messages"),
+        format!("POST http:/{trap_address}/v1/messages"),
         format!("POST /v1/messages?url=http://{trap_address}/"),
+        "OPTIONS *".to_owned(),
         format!("CONNECT {trap_address}"),
         format!("GET http://{trap_address}/louver/api/conversations"),
     ];
@@ -47,6 +54,30 @@ async fn no_request_reaches_a_host_that_is_not_configured() {
     }
     assert_eq!(trap.accepted(), 0);
     assert!(upstream.requests().iter().all(|request| request.header("host") == Some(&upstream.address.to_string())));
+}
+
+#[tokio::test]
+async fn an_authority_of_http2_is_no_address_either() {
+    let (upstream, trap, proxy) = with_trap().await;
+    let stream = tokio::net::TcpStream::connect(proxy.address).await.unwrap();
+    let (client, connection) = h2::client::handshake(stream).await.unwrap();
+    tokio::spawn(connection);
+    for authority in [trap.address.to_string(), format!("user:password@{}", trap.address)] {
+        for host in [None, Some(trap.address.to_string())] {
+            let mut request = http::Request::post(format!("http://{authority}/v1/messages"));
+            if let Some(host) = host {
+                request = request.header("host", host);
+            }
+            let mut client = client.clone().ready().await.unwrap();
+            let (answer, mut body) = client.send_request(request.body(()).unwrap(), false).unwrap();
+            body.send_data("{}".into(), true).unwrap();
+            within(answer).await.unwrap();
+        }
+    }
+    assert_eq!(trap.accepted(), 0);
+    let requests = upstream.requests();
+    assert!(!requests.is_empty());
+    assert!(requests.iter().all(|request| request.header("host") == Some(&upstream.address.to_string())));
 }
 
 #[tokio::test]
@@ -114,7 +145,7 @@ async fn another_address_than_loopback_needs_a_token() {
     let requests = upstream.requests();
     assert_eq!(requests.len(), 1);
     assert!(!requests[0].head.contains("token-b"), "an access token is never forwarded");
-    for (path, status) in [("/louver/healthz", 401), ("/v1/models", 401)] {
+    for (path, status) in [("/louver/healthz", 401), ("/louver/metrics", 401), ("/v1/models", 401)] {
         let answer = raw(address, format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")).await;
         assert_eq!(answer.status(), status, "{path}");
     }
