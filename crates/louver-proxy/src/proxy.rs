@@ -8,6 +8,7 @@ use crate::connector::{Connector, TlsError};
 use crate::limits::Limits;
 use crate::pages::Pages;
 use crate::received::Room;
+use crate::reloader::Reloader;
 use crate::service::Service;
 use crate::upstream::UpstreamClient;
 use hyper::service::service_fn;
@@ -49,7 +50,7 @@ const PING: Duration = Duration::from_secs(20);
 pub struct Proxy<B: Brain> {
     listener: TcpListener,
     address: SocketAddr,
-    service: Arc<Service<B>>,
+    current: Reloader<B>,
 }
 
 /// Why a proxy cannot start.
@@ -60,6 +61,9 @@ pub enum BindError {
         "listening on {0} needs an access token, because others than this machine can reach it: name one with --token-env"
     )]
     NeedsToken(SocketAddr),
+    /// Somebody else listens there.
+    #[error("something listens on {0} already: name another address with --listen, as 127.0.0.1:0 for any free port")]
+    InUse(SocketAddr),
     /// The address cannot be listened on.
     #[error("cannot listen on {address}")]
     Listen {
@@ -80,28 +84,22 @@ impl<B: Brain> Proxy<B> {
     ///
     /// See [`BindError`].
     pub async fn bind(config: ProxyConfig, brain: B) -> Result<Self, BindError> {
-        let needs_token = !config.listen.ip().is_loopback();
-        if needs_token && config.access_tokens.is_empty() {
-            return Err(BindError::NeedsToken(config.listen));
-        }
-        let connector = Connector::new(config.limits.connect, &config.extra_roots)?;
-        let upstreams = config.upstreams.iter().map(|(name, upstream)| {
-            let client = UpstreamClient::new(name.clone(), upstream, config.mode, &connector);
-            (name.as_str().to_owned(), client)
-        });
-        let service = Service {
-            brain: Arc::new(brain),
-            upstreams: upstreams.collect(),
-            access: Access::new(config.access_tokens),
-            needs_token,
-            pages: Pages { hosts: config.page_hosts },
-            room: Room::new(config.limits.max_buffered_bytes),
-            limits: config.limits,
+        let listen = config.listen;
+        let room = Room::new(config.limits.max_buffered_bytes);
+        let service = service(config, brain, room)?;
+        let failed = |source: io::Error| match source.kind() {
+            io::ErrorKind::AddrInUse => BindError::InUse(listen),
+            _ => BindError::Listen { address: listen, source },
         };
-        let failed = |source| BindError::Listen { address: config.listen, source };
-        let listener = TcpListener::bind(config.listen).await.map_err(failed)?;
+        let listener = TcpListener::bind(listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        Ok(Self { listener, address, service: Arc::new(service) })
+        Ok(Self { listener, address, current: Reloader::new(listen, service) })
+    }
+
+    /// What gives it other settings while it runs.
+    #[must_use]
+    pub fn reloader(&self) -> Reloader<B> {
+        self.current.clone()
     }
 
     /// The address it listens on.
@@ -113,8 +111,8 @@ impl<B: Brain> Proxy<B> {
     /// Serves until `shutdown` is done; then takes no more connections, lets running answers end within the configured
     /// grace, and drops the rest.
     pub async fn serve(self, shutdown: impl Future<Output = ()> + Send) {
-        let Self { listener, service, .. } = self;
-        let limits = service.limits.clone();
+        let Self { listener, current, .. } = self;
+        let limits = current.service().limits.clone();
         let server = Arc::new(server(&limits));
         let permits = Arc::new(Semaphore::new(limits.max_connections));
         let graceful = GracefulShutdown::new();
@@ -126,7 +124,7 @@ impl<B: Brain> Proxy<B> {
                 () = &mut shutdown => break,
             };
             while connections.try_join_next().is_some() {}
-            let serving = serve_connection(&server, stream, &service, &graceful);
+            let serving = serve_connection(&server, stream, &current, &graceful);
             connections.spawn(async move {
                 serving.await;
                 drop(permit);
@@ -138,6 +136,28 @@ impl<B: Brain> Proxy<B> {
         }
         connections.shutdown().await;
     }
+}
+
+/// What serves requests by these settings.
+pub(crate) fn service<B: Brain>(config: ProxyConfig, brain: B, room: Room) -> Result<Service<B>, BindError> {
+    let needs_token = !config.listen.ip().is_loopback();
+    if needs_token && config.access_tokens.is_empty() {
+        return Err(BindError::NeedsToken(config.listen));
+    }
+    let connector = Connector::new(config.limits.connect, &config.extra_roots)?;
+    let upstreams = config.upstreams.iter().map(|(name, upstream)| {
+        let client = UpstreamClient::new(name.clone(), upstream, config.mode, &connector);
+        (name.as_str().to_owned(), client)
+    });
+    Ok(Service {
+        brain: Arc::new(brain),
+        upstreams: upstreams.collect(),
+        access: Access::new(config.access_tokens),
+        needs_token,
+        pages: Pages { hosts: config.page_hosts },
+        room,
+        limits: config.limits,
+    })
 }
 
 /// The next connection, once there is room for one.
@@ -170,17 +190,17 @@ fn server(limits: &Limits) -> auto::Builder<TokioExecutor> {
 fn serve_connection<B: Brain>(
     server: &Arc<auto::Builder<TokioExecutor>>,
     stream: TcpStream,
-    service: &Arc<Service<B>>,
+    current: &Reloader<B>,
     graceful: &GracefulShutdown,
 ) -> impl Future<Output = ()> + Send + use<B> {
     // Without this, small frames of a stream wait for the client's delayed acknowledgement.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection keeps its delay");
     }
-    let io = TokioIo::new(ClientIo::new(stream, service.limits.client_stall));
-    let service = Arc::clone(service);
+    let io = TokioIo::new(ClientIo::new(stream, current.service().limits.client_stall));
+    let current = current.clone();
     let handler = service_fn(move |request| {
-        let service = Arc::clone(&service);
+        let service = current.service();
         async move { Ok::<_, Infallible>(service.handle(request).await) }
     });
     let connection = graceful.watch(server.serve_connection(io, handler).into_owned());

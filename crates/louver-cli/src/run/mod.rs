@@ -14,6 +14,7 @@ mod money;
 mod proxy;
 mod recall;
 mod recall_archive;
+mod reload;
 mod repair;
 mod replay;
 mod sandbox;

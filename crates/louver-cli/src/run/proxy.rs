@@ -1,13 +1,15 @@
 //! `louver proxy`: stands between clients and providers.
 
+use super::reload::Reloads;
 use super::{Exit, Shell};
 use crate::args::Proxy as Job;
 use crate::config::{self, Config};
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use louver_proxy::{
     AccessToken, Archive, Keeper, KeeperSettings, Mode, Proxy, ProxyConfig, Upstream, UpstreamName, UpstreamUrl,
 };
 use louver_store::{Maintenance, Retention, SqliteStore, UnixMillis};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -22,6 +24,13 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) struct Setup {
     pub(super) config: ProxyConfig,
     pub(super) keeper: KeeperSettings,
+    pub(super) fixed: Fixed,
+}
+
+/// What stays as it is for as long as a proxy runs.
+#[derive(Clone)]
+pub(super) struct Fixed {
+    pub(super) listen: SocketAddr,
     pub(super) store: PathBuf,
     /// The token that was made because none was named.
     pub(super) made_token: Option<String>,
@@ -29,24 +38,28 @@ pub(super) struct Setup {
 
 pub(super) fn run(job: &Job, file: Option<&Config>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     keep_memory_private();
-    let setup = setup(job, file)?;
+    let setup = setup(job, file, None)?;
     let runtime = super::task::runtime()?;
     if job.check {
         return runtime.block_on(check(&setup, shell));
     }
     log_to_stderr();
     runtime.block_on(async {
-        let store = open(&setup.store)?;
+        let store = open(&setup.fixed.store)?;
         let keeper = Keeper::new(Arc::clone(&store) as Arc<dyn louver_store::Store>, setup.keeper);
         let proxy = Proxy::bind(setup.config, keeper).await?;
         let url = format!("http://{}", proxy.local_addr());
+        let reloads = Reloads::new(job, setup.fixed.clone(), proxy.reloader())?;
         shell.printer.text(&format!("{url}\n"))?;
-        if let Some(token) = &setup.made_token {
+        if let Some(token) = &setup.fixed.made_token {
             shell.printer.note(&format!("Conversations: {url}/louver/api/conversations?token={token}"));
         }
         shell.printer.note("Ctrl-C stops.");
         let retaining = tokio::spawn(retain(Arc::clone(&store)));
-        proxy.serve(stopped()).await;
+        tokio::select! {
+            () = proxy.serve(stopped()) => {}
+            () = reloads.run() => {}
+        }
         retaining.abort();
         store.close().await?;
         Ok(Exit::Done)
@@ -64,12 +77,12 @@ pub(super) fn keep_memory_private() {
     }
 }
 
-/// What the arguments and the configuration come to.
-fn setup(job: &Job, file: Option<&Config>) -> anyhow::Result<Setup> {
+/// What the arguments and the configuration come to, for a proxy that starts or for one that runs.
+pub(super) fn setup(job: &Job, file: Option<&Config>, running: Option<&Fixed>) -> anyhow::Result<Setup> {
     let block = file.map(|file| file.proxy.clone()).unwrap_or_default();
     let mut config = ProxyConfig::default();
     if let Some(listen) = job.listen.as_ref().or(block.listen.as_ref()) {
-        config.listen = listen.parse().with_context(|| {
+        config.listen = listen.parse().ok().with_context(|| {
             format!("--listen `{listen}` is no address: expected one with a port, as 127.0.0.1:8787")
         })?;
     }
@@ -90,10 +103,31 @@ fn setup(job: &Job, file: Option<&Config>) -> anyhow::Result<Setup> {
     if let Some(archive) = job.archive.as_ref().or(block.archive.as_ref()) {
         keeper.archive = archive.parse::<Archive>()?;
     }
-    let made_token = add_tokens(&mut config, &block, job.token_env.as_deref())?;
-    let store = job.store.clone().or(block.store.map(PathBuf::from)).map_or_else(default_store, Ok)?;
-    keeper.recall_command = recall_command(&store);
-    Ok(Setup { config, keeper, store, made_token })
+    let store = job.store.clone().or(block.store.as_ref().map(PathBuf::from)).map_or_else(default_store, Ok)?;
+    if store.to_str().is_some_and(|store| store.starts_with("postgres://") || store.starts_with("postgresql://")) {
+        bail!("--store {}: this version keeps its store in a file; name one", store.display());
+    }
+    let asked = Fixed { listen: config.listen, store, made_token: None };
+    let mut fixed = running.map_or(asked.clone(), |running| running.kept(&asked));
+    config.listen = fixed.listen;
+    keeper.recall_command = recall_command(&fixed.store);
+    let made_before = fixed.made_token.take();
+    fixed.made_token = add_tokens(&mut config, &block, job.token_env.as_deref(), made_before)?;
+    Ok(Setup { config, keeper, fixed })
+}
+
+impl Fixed {
+    /// The same, whatever is asked for; what cannot be had is said in the log.
+    fn kept(&self, asked: &Self) -> Self {
+        if asked.listen != self.listen {
+            tracing::warn!(asked = %asked.listen, kept = %self.listen, "proxy.listen is changed by a restart only");
+        }
+        if asked.store != self.store {
+            let (asked, kept) = (asked.store.display(), self.store.display());
+            tracing::warn!(%asked, %kept, "proxy.store is changed by a restart only");
+        }
+        self.clone()
+    }
 }
 
 /// The settings that follow from who runs it.
@@ -137,8 +171,13 @@ fn add_upstreams(config: &mut ProxyConfig, block: &config::Proxy, typed: &[Strin
     Ok(())
 }
 
-/// Adds the access tokens; makes one for the API where none is named, and returns it.
-fn add_tokens(config: &mut ProxyConfig, block: &config::Proxy, typed: Option<&str>) -> anyhow::Result<Option<String>> {
+/// Adds the access tokens. Where none is named, the one made before stays, or one is made for the API; it is returned.
+fn add_tokens(
+    config: &mut ProxyConfig,
+    block: &config::Proxy,
+    typed: Option<&str>,
+    made_before: Option<String>,
+) -> anyhow::Result<Option<String>> {
     for (name, variable) in &block.access_tokens {
         config.access_tokens.push(AccessToken::new(name, &secret(variable)?));
     }
@@ -155,7 +194,7 @@ fn add_tokens(config: &mut ProxyConfig, block: &config::Proxy, typed: Option<&st
     if !config.access_tokens.is_empty() || !is_local {
         return Ok(None);
     }
-    let token = random_token()?;
+    let token = made_before.map_or_else(random_token, Ok)?;
     config.access_tokens.push(AccessToken::of_owner(&token));
     Ok(Some(token))
 }
@@ -182,7 +221,9 @@ pub(super) fn default_store() -> anyhow::Result<PathBuf> {
 }
 
 pub(super) fn open(path: &Path) -> anyhow::Result<Arc<SqliteStore>> {
-    Ok(Arc::new(SqliteStore::open(path)?))
+    // What the database itself says helps nobody.
+    let store = SqliteStore::open(path).map_err(|error| anyhow!("{error}; name another file with --store"))?;
+    Ok(Arc::new(store))
 }
 
 /// Requests and troubles as JSON, a line each.
@@ -238,7 +279,7 @@ async fn check(setup: &Setup, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
         is_good &= problem.is_none();
         shell.printer.text(&format!("{what}: {}\n", problem.as_deref().unwrap_or("ok")))
     };
-    let store = match SqliteStore::open(&setup.store) {
+    let store = match SqliteStore::open(&setup.fixed.store) {
         Ok(store) => {
             let sound = store.check().await.err().map(|error| error.to_string());
             store.close().await?;
@@ -246,10 +287,13 @@ async fn check(setup: &Setup, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
         }
         Err(error) => Some(error.to_string()),
     };
-    say(format!("store {}", setup.store.display()), store)?;
+    say(format!("store {}", setup.fixed.store.display()), store)?;
     let listen = setup.config.listen;
     let free = tokio::net::TcpListener::bind(listen).await.err();
-    say(format!("listen {listen}"), free.map(|error| format!("{error}; another port: --listen 127.0.0.1:0")))?;
+    say(
+        format!("listen {listen}"),
+        free.map(|error| format!("{error}; name another address with --listen, as 127.0.0.1:0")),
+    )?;
     for (name, upstream) in &setup.config.upstreams {
         let reached = louver_proxy::reach(&upstream.url, &setup.config.extra_roots, CHECK_TIMEOUT).await;
         say(format!("upstream {name} {}", upstream.url), reached.err().map(|error| error.to_string()))?;
