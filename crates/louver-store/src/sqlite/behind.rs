@@ -4,11 +4,14 @@ use crate::account::Queued;
 use crate::error::Error;
 use rusqlite::Connection;
 use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 /// How many entries go into one transaction, and how many bytes: whoever asks for a decision waits no longer than that.
 const TOGETHER: usize = 256;
 const TOGETHER_BYTES: usize = 256 << 10;
+/// How long an entry waits for others: a transaction costs much more than an entry.
+const LINGER: Duration = Duration::from_millis(200);
 
 /// One entry.
 pub(super) enum Behind {
@@ -59,6 +62,8 @@ pub(super) struct Pending {
     max_entries: usize,
     max_bytes: usize,
     lost: u64,
+    /// When those that wait are written although they are few.
+    due: Option<Instant>,
 }
 
 impl std::fmt::Debug for Pending {
@@ -72,14 +77,14 @@ impl std::fmt::Debug for Pending {
 
 impl Pending {
     pub(super) fn new(max_entries: usize, max_bytes: usize) -> Self {
-        Self { entries: VecDeque::new(), bytes: 0, max_entries, max_bytes, lost: 0 }
+        Self { entries: VecDeque::new(), bytes: 0, max_entries, max_bytes, lost: 0, due: None }
     }
 
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
@@ -87,21 +92,33 @@ impl Pending {
         self.lost
     }
 
-    /// Takes an entry if there is room.
+    /// When what waits is to be written; nothing where nothing waits.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.due.filter(|_| !self.is_empty())
+    }
+
+    /// Takes an entry if there is room. It is due at once where enough wait for a transaction, or the room runs short.
     pub(super) fn push(&mut self, entry: Behind, is_closing: bool) -> Queued {
         let bytes = entry.bytes();
         if is_closing || self.entries.len() >= self.max_entries || self.bytes + bytes > self.max_bytes {
             self.lost += 1;
             return Queued::Lost;
         }
+        let due = self.due();
         self.bytes += bytes;
         self.entries.push_back(entry);
+        let is_full = self.bytes >= TOGETHER_BYTES.min(self.max_bytes / 2);
+        let is_enough = is_full || self.len() >= TOGETHER.min(self.max_entries / 2);
+        let now = Instant::now();
+        let own = if is_enough { now } else { now + LINGER };
+        self.due = Some(due.map_or(own, |due| due.min(own)));
         Queued::Waiting
     }
 
     /// There is always room for somebody who waits: they are as many as there are callers.
     pub(super) fn flush(&mut self, reply: oneshot::Sender<Result<(), Error>>) {
         self.entries.push_back(Behind::Flush(reply));
+        self.due = Some(Instant::now());
     }
 
     /// The next entries for one transaction.
@@ -140,5 +157,54 @@ impl Pending {
     pub(super) fn lose(&mut self, entries: Vec<Behind>, error: &Error) {
         self.lost += entries.iter().filter(|entry| !entry.is_flush()).count() as u64;
         entries.into_iter().for_each(|entry| entry.answer(Err(error.clone())));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Behind, LINGER, Pending, Queued, TOGETHER};
+    use std::time::Instant;
+    use tokio::sync::oneshot;
+
+    fn entry() -> Behind {
+        Behind::write(10, |_| Ok(()))
+    }
+
+    fn is_due(pending: &Pending) -> bool {
+        pending.due().is_some_and(|due| due <= Instant::now())
+    }
+
+    fn filled(pending: &mut Pending, entries: usize) {
+        (0..entries).for_each(|_| assert_eq!(pending.push(entry(), false), Queued::Waiting));
+    }
+
+    #[test]
+    fn an_entry_waits_for_others_and_they_do_not_make_it_wait_longer() {
+        let mut pending = Pending::new(10_000, 1 << 20);
+        assert_eq!(pending.due(), None);
+        let before = Instant::now();
+        filled(&mut pending, 1);
+        let due = pending.due();
+        assert!(due >= Some(before + LINGER));
+        filled(&mut pending, TOGETHER - 2);
+        assert_eq!(pending.due(), due);
+    }
+
+    #[test]
+    fn enough_entries_or_somebody_who_waits_are_due_at_once() {
+        for (room, enough) in [(10_000, TOGETHER), (6, 3), (1, 1)] {
+            let mut pending = Pending::new(room, 1 << 20);
+            filled(&mut pending, enough);
+            assert!(is_due(&pending), "{room}");
+            assert_eq!(pending.take().len(), enough);
+            assert_eq!(pending.due(), None);
+        }
+        let mut pending = Pending::new(10_000, 30);
+        filled(&mut pending, 2);
+        assert!(is_due(&pending), "bytes");
+        let mut pending = Pending::new(10_000, 1 << 20);
+        filled(&mut pending, 1);
+        pending.flush(oneshot::channel().0);
+        assert!(is_due(&pending), "flush");
     }
 }

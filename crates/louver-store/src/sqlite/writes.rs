@@ -1,7 +1,7 @@
 //! The one thread that writes.
 //!
 //! What is asked for is written first, as much as waits in one transaction: a disk is asked to be sure once for all of it.
-//! What is written behind goes in between.
+//! What is written behind goes in between, a little later, so that more of it shares a transaction.
 
 use super::behind::{Behind, Pending};
 use super::place::Place;
@@ -131,12 +131,15 @@ impl Writes {
         answer.await.map_err(|_| unanswered())?
     }
 
-    /// Lets something be written soon.
+    /// Lets something be written soon, with what else comes until then.
     pub(super) fn push(&self, entry: Behind) -> Queued {
         let mut state = self.shared.lock();
-        let is_closing = state.is_closing;
+        let (is_closing, due) = (state.is_closing, state.behind.due());
         let queued = state.behind.push(entry, is_closing);
-        self.shared.changed.notify_one();
+        // The thread need not be woken for one more of what it waits for already.
+        if state.behind.due() != due {
+            self.shared.changed.notify_one();
+        }
         queued
     }
 
@@ -198,8 +201,8 @@ impl Shared {
         let mut state = self.lock();
         loop {
             let now = Instant::now();
-            let is_paused = !state.is_closing && state.again.is_some_and(|again| again > now);
-            let may_write_behind = !is_paused && !state.behind.is_empty();
+            let due = state.behind.due().map(|due| state.again.map_or(due, |again| again.max(due)));
+            let may_write_behind = due.is_some_and(|due| state.is_closing || due <= now);
             if may_write_behind && (state.is_behinds_turn || state.asked.is_empty()) {
                 state.is_behinds_turn = false;
                 return Turn::Behind(state.behind.take());
@@ -212,8 +215,7 @@ impl Shared {
             if state.is_closing {
                 return Turn::End;
             }
-            let pause = state.again.filter(|_| is_paused).map(|again| again - now);
-            state = match pause {
+            state = match due.map(|due| due.saturating_duration_since(now)) {
                 Some(pause) => self.changed.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0,
                 None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
