@@ -15,11 +15,16 @@ use std::collections::HashSet;
 
 const HEAD: &str = "sequence, is_shown, chain, upstream, model, attempt, touches";
 const WHOLE: &str = "sequence, is_shown, chain, upstream, model, attempt, touches, conversation, at_ms, record";
+/// So many hashes are looked up at once.
+const SMALL_CHAIN: usize = 32;
 
 #[async_trait]
 impl Decisions for SqliteStore {
     async fn decisions_on(&self, chain: ChainQuery) -> Result<Vec<StoredDecision>, Error> {
-        self.reads.ask(move |connection| on_chain(connection, &chain, WHOLE, stored, |found| &found.decision)).await
+        let is_small = chain.hashes.len() <= SMALL_CHAIN;
+        let question =
+            move |connection: &mut Connection| on_chain(connection, &chain, WHOLE, stored, |found| &found.decision);
+        if is_small { self.reads.ask_small(question).await } else { self.reads.ask(question).await }
     }
 
     async fn decision_heads_on(&self, chain: ChainQuery) -> Result<Vec<DecisionHead>, Error> {
@@ -66,7 +71,7 @@ impl Decisions for SqliteStore {
         let sql = "SELECT version FROM decisions_version";
         let version =
             |connection: &mut Connection| Ok(connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?);
-        self.reads.ask(version).await.map(DecisionsVersion)
+        self.reads.ask_small(version).await.map(DecisionsVersion)
     }
 }
 

@@ -1,8 +1,8 @@
 //! A store in one SQLite file, for any number of processes on one machine.
 //!
-//! One thread writes, a few read; calls are handed to them and wait in bounded queues. What is asked for is on disk when a
-//! call returns (write-ahead log, `synchronous=FULL`); calls that wait at the same time share one turn of the disk. A file
-//! that is moved or removed while it is open is noticed, and nothing more is written to it.
+//! One thread writes, a few read; calls are handed to them and wait in bounded queues, but for the smallest questions. What
+//! is asked for is on disk when a call returns (write-ahead log, `synchronous=FULL`); calls that wait at the same time share
+//! one turn of the disk. A file that is moved or removed while it is open is noticed, and nothing more is written to it.
 
 mod account;
 mod behind;

@@ -1,4 +1,4 @@
-//! Threads that read.
+//! Threads that read. Small questions are answered where they are asked: waking a thread costs more than they do.
 
 use super::place::Place;
 use crate::error::{Error, Kind};
@@ -6,6 +6,7 @@ use rusqlite::Connection;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 /// How many questions may wait for a thread; more wait for a place.
@@ -19,6 +20,8 @@ pub(super) struct Reads {
     place: Arc<Place>,
     queue: Arc<Queue>,
     permits: Arc<Semaphore>,
+    /// For small questions; nothing once it is closed.
+    here: Mutex<Option<Connection>>,
     /// One for each thread; its other end is dropped when the thread ends.
     ended: Mutex<Vec<oneshot::Receiver<()>>>,
 }
@@ -45,7 +48,11 @@ impl Reads {
     pub(super) fn start(place: &Arc<Place>, threads: usize) -> Result<Self, Error> {
         let permits = Arc::new(Semaphore::new(QUESTIONS));
         // Dropped on an error, it ends the threads that were started.
-        let mut reads = Self { place: place.clone(), queue: Arc::default(), permits, ended: Mutex::default() };
+        let here = place.connect()?;
+        // Whoever asks a small question does not wait for anything.
+        here.busy_timeout(Duration::ZERO)?;
+        let here = Mutex::new(Some(here));
+        let mut reads = Self { place: place.clone(), queue: Arc::default(), permits, here, ended: Mutex::default() };
         for _ in 0..threads.max(1) {
             let (queue, mut connection) = (reads.queue.clone(), place.connect()?);
             let (ending, end) = oneshot::channel::<()>();
@@ -80,8 +87,28 @@ impl Reads {
         answer.await.map_err(|_| unanswered())?
     }
 
+    /// Asks a question that takes a few microseconds on the thread of whoever asks, else as [`ask`](Self::ask).
+    pub(super) async fn ask_small<T: Send + 'static>(
+        &self,
+        question: impl Fn(&mut Connection) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        match self.answer_here(&question) {
+            Some(answer) => answer,
+            None => self.ask(question).await,
+        }
+    }
+
+    /// The answer, unless somebody else is asking or another process is in the way.
+    fn answer_here<T>(&self, question: &impl Fn(&mut Connection) -> Result<T, Error>) -> Option<Result<T, Error>> {
+        let mut here = self.here.try_lock().ok()?;
+        let connection = here.as_mut()?;
+        let answer = self.place.check().and_then(|()| question(connection));
+        Some(answer).filter(|answer| !answer.as_ref().is_err_and(Error::is_busy))
+    }
+
     fn stop(&self) {
         self.permits.close();
+        *self.here.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.queue.lock().is_closed = true;
         self.queue.changed.notify_all();
     }
