@@ -1177,3 +1177,23 @@ fn a_summary_behind_a_compaction_does_not_begin_an_unfinished_turn_in_place_of_t
         assert_eq!(refused(&sent(&window)), 0, "{before} before: {:#?}", sent(&window));
     }
 }
+
+#[test]
+fn clipping_what_the_model_does_not_see_does_not_make_the_view_larger() {
+    let ladder = LadderConfig { shrink_on_arrival_tokens: 20, ..LadderConfig::default() };
+    let config = WindowConfig::new(Format::Anthropic, PolicyKind::Ladder(ladder));
+    let config = config.with_thinking(ThinkingBinding::Prefix).with_budget(Budget::new(4_000, Some(100)).unwrap());
+    let mut window = Window::new(config).unwrap();
+    let said = |block: Value| json!({ "role": "assistant", "content": [block] });
+    let messages = [
+        json!({ "role": "user", "content": "Go." }),
+        said(tool_use(1)),
+        tool_result(1),
+        said(json!({ "type": "compaction", "content": "So far.", "signature": "s" })),
+        said(json!({ "type": "redacted_thinking", "data": "cmVkYWN0ZWQ=" })),
+    ];
+    window.extend_json(&messages).unwrap();
+    let fit = window.fit().unwrap();
+    assert!(fit.tokens_after <= fit.tokens_before, "{fit:?}");
+    assert!(sent(&window).iter().any(|text| text.contains("redacted_thinking")), "{:#?}", sent(&window));
+}

@@ -82,9 +82,9 @@ impl Policy for Ladder {
         match self.trigger(input, &state, marks, budget) {
             Some(trigger) => match self.cut(input, &mut state, trigger, &arrivals, budget)? {
                 Some(plan) => Ok(Plan { memory: Memory::new(state), ..plan }),
-                None => Ok(uncut(input, state, arrivals, Some(trigger))),
+                None => Ok(uncut(input, state, &arrivals, Some(trigger))),
             },
-            None => Ok(uncut(input, state, arrivals, None)),
+            None => Ok(uncut(input, state, &arrivals, None)),
         }
     }
 
@@ -233,9 +233,7 @@ impl Ladder {
     fn builder<'a>(&self, input: &'a PolicyInput<'a>, trigger: Trigger, arrivals: &[Edit]) -> PlanBuilder<'a> {
         let pins = Pins { others: self.pinned(input), ..Pins::head(head_end(input)) };
         let mut builder = input.builder(&pins);
-        for edits in arrivals.chunk_by(|a, b| a.index == b.index) {
-            builder.edit(edits[0].index, edits);
-        }
+        put_edits(&mut builder, arrivals);
         let plan = builder.plan_mut();
         (plan.trigger, plan.head_end) = (Some(trigger), pins.head_end);
         builder
@@ -307,9 +305,25 @@ fn shrunk(input: &PolicyInput<'_>, index: usize, limit_chars: u32) -> Vec<Edit> 
 }
 
 /// Nothing leaves, and what arrived is sent.
-fn uncut(input: &PolicyInput<'_>, mut state: State, arrivals: Vec<Edit>, trigger: Option<Trigger>) -> Plan {
+fn uncut(input: &PolicyInput<'_>, mut state: State, arrivals: &[Edit], trigger: Option<Trigger>) -> Plan {
     state.take_uncut(input, trigger);
-    Plan { trigger, edits: arrivals, ..Plan::remembering(Memory::new(state)) }
+    Plan { trigger, memory: Memory::new(state), ..shrunk_where_smaller(input, arrivals) }
+}
+
+/// Clips what arrived, unless thinking that is bound to it leaves more behind than was clipped.
+fn shrunk_where_smaller(input: &PolicyInput<'_>, arrivals: &[Edit]) -> Plan {
+    if arrivals.is_empty() {
+        return Plan::nothing();
+    }
+    let mut builder = input.builder(&Pins::none());
+    put_edits(&mut builder, arrivals);
+    if builder.total() < input.total() { builder.into_plan() } else { Plan::nothing() }
+}
+
+fn put_edits(builder: &mut PlanBuilder<'_>, edits: &[Edit]) {
+    for edits in edits.chunk_by(|a, b| a.index == b.index) {
+        builder.edit(edits[0].index, edits);
+    }
 }
 
 /// The head is everything before the model's first answer.
