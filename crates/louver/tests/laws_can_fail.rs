@@ -8,7 +8,7 @@ mod laws;
 use laws::{Binding, Observed, Script, conserves, costs_no_more_later, fits, floor_is_named, hold, holds_elsewhere};
 use laws::{idempotent, legal_stays_legal, no_input_panics, order_and_bytes, pins_stay, records, stable};
 use louver::budget::Budget;
-use louver::plan::{Bound, Largest, Memory, Overflow, Pins, Plan};
+use louver::plan::{Bound, Largest, Memory, Overflow, Pins, Plan, Trigger};
 use louver::policy::{MessagesConfig, Policy, PolicyInput, PolicyKind};
 use louver::window::{Event, Fit, Origin, Record, Window, WindowConfig};
 use louver::wire::{Format, Message, Role};
@@ -407,6 +407,19 @@ fn a_policy_changes_its_plan_after_it_was_counted() {
         Ok(plan)
     };
     Wrong::new(Bound::None, recount).live();
+}
+
+#[test]
+#[should_panic(expected = "law 5: what nothing forced made")]
+fn a_policy_cuts_for_its_own_sake_and_writes_more_than_it_takes_away() {
+    let chatty = |_: &Wrong, input: &PolicyInput<'_>| {
+        let mut builder = input.builder(&Pins::head(1));
+        builder.evict_where(|unit| unit.range.start == 1);
+        builder.put_ledger("word ".repeat(500));
+        builder.plan_mut().trigger = Some(Trigger::PaysOff);
+        Ok(builder.into_plan())
+    };
+    Wrong::new(Bound::None, chatty).live();
 }
 
 /// Leaves out one message more whenever it is asked.

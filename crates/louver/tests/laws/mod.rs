@@ -21,7 +21,7 @@ pub(crate) use script::{Script, scripts};
 use louver::budget::Budget;
 use louver::catalog::ThinkingBinding;
 use louver::count::count_message;
-use louver::plan::{Bound, Overflow, Pins, Warning};
+use louver::plan::{Bound, Overflow, Pins, Trigger, Warning};
 use louver::policy::{PolicyKind, TABLE};
 use louver::tokens::{Factor, Millitokens};
 use louver::unit::units_of;
@@ -225,6 +225,10 @@ pub(crate) fn fits(seen: &Observed, fit: &Fit, config: &WindowConfig) {
         let budget = seen.budget.unwrap();
         assert!(!budget.is_exceeded_by(seen.tokens), "law 5: {} tokens over {budget:?}", seen.tokens);
     }
+    let is_optional =
+        matches!(fit.trigger, None | Some(Trigger::PaysOff | Trigger::ColdCache | Trigger::PriceStep)) && !is_beyond;
+    let (before, after) = (fit.tokens_before, fit.tokens_after);
+    assert!(!is_optional || after <= before, "law 5: what nothing forced made {after} tokens of {before}");
     if let Some(allowed) = within_cap(seen, config) {
         let beyond: Vec<_> = seen.kept().difference(&allowed).copied().collect();
         assert!(beyond.is_empty(), "law 5: {beyond:?} stay beyond the cap: {:?}", config.policy.messages());
