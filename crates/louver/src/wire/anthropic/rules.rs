@@ -169,13 +169,18 @@ fn call_ids<'a>(case: &'a Case<'_>) -> impl Iterator<Item = (PartPlace, Cow<'a, 
     })
 }
 
-/// Whether there is nothing in the message at all.
+/// Whether there is nothing in the message at all. A system entry may say by its settings what it has to say.
 fn is_empty(message: &Message) -> bool {
     match message.shape().parts.as_slice() {
-        [] => true,
+        [] => !(message.shape().is_instruction() && has_settings(message.raw())),
         [only] => only.span.of(message.raw()) == "\"\"",
         _ => false,
     }
+}
+
+fn has_settings(raw: &str) -> bool {
+    let whole = Span { start: 0, end: raw.len() as u32 };
+    members(raw, whole, "output_config").last().is_some_and(|member| member.value.of(raw) != "null")
 }
 
 fn inside_content(index: usize) -> Finding {
