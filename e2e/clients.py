@@ -16,6 +16,7 @@ import urllib.request
 
 ASK = "Read all files, one after the other."
 DONE = "All files read. Done."
+SUMMARY = "<analysis>All went well.</analysis>\n<summary>All files were read, one after the other.</summary>"
 
 
 def words(seed, count):
@@ -112,9 +113,7 @@ class World:
         self.folder = self.work / "files"
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
-        for number in range(max(self.turns, 20)):
-            lines = (f"{number}.{line} {words(number * 1000 + line, 9)}" for line in range(60))
-            (self.folder / f"f{number}.txt").write_text("\n".join(lines))
+        self.write_files(max(self.turns, 20), 60)
 
     def scenario(self, name, tool, argument, prefix, turns, thinks):
         script = []
@@ -124,37 +123,40 @@ class World:
             if thinks:
                 turn["thinking"] = f"The next file is number {number}."
             script.append(turn)
-        script.append({"text": DONE})
+        # What is asked for behind the end is a summary.
+        script += [{"text": DONE}, {"text": SUMMARY}]
         path = self.work / f"{name}-{turns}.json"
         path.write_text(json.dumps({"name": name, "turns": script}))
         return path
 
-    def run(self, client, turns, sandbox=(), proxy=(), tapped=False, model=None):
-        """A whole run of a client; what the sandbox judged and what the proxy says it did."""
-        spec = CLIENTS[client]
-        scenario = self.scenario(client, *spec["tool"](self.folder), turns, spec["thinks"])
-        state = self.work / f"state-{client}"
+    def write_files(self, count, lines):
+        """Files that have not been written yet."""
+        for number in range(count):
+            path = self.folder / f"f{number}.txt"
+            if not path.exists():
+                path.write_text("\n".join(f"{number}.{line} {words(number * 1000 + line, 9)}" for line in range(lines)))
+
+    def state(self, name):
+        """A place for one run, with a home in which the clients find their settings."""
+        state = self.work / f"state-{name}"
         shutil.rmtree(state, ignore_errors=True)
         home = state / "home"
         (home / ".gemini").mkdir(parents=True)
         (home / ".codex").mkdir()
         (home / ".gemini/settings.json").write_text('{"security":{"auth":{"selectedType":"gemini-api-key"}}}')
-        upstream = Server([self.louver, "sandbox", "--scenario", str(scenario), *sandbox], state / "sandbox.log")
-        behind = Tap(upstream.url) if tapped else upstream
-        ends = [f"--upstream={name}={behind.url}" for name in ("anthropic", "openai", "gemini")]
-        store = ["--listen=127.0.0.1:0", f"--store={state / 'store.db'}"]
-        server = Server([self.louver, "proxy", *store, *ends, *proxy], state / "proxy.log")
-        before = Tap(server.url) if tapped else server
+        return state
+
+    def ask(self, client, url, model, state, turns, asked=ASK, more=()):
+        """Runs a client once, to its end."""
+        spec = CLIENTS[client]
         environment = {
-            "HOME": str(home),
+            "HOME": str(state / "home"),
             "PATH": f"{self.work / 'clients/node_modules/.bin'}:{os.environ['PATH']}",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "TERM": "dumb",
-        } | spec["environment"](before.url)
-        command = spec["command"](before.url, model or spec["model"])
-        started = time.monotonic()
-        answer = subprocess.run(
-            command,
+        } | spec["environment"](url)
+        return subprocess.run(
+            [*spec["command"](url, model, asked), *more],
             cwd=self.folder,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -162,75 +164,99 @@ class World:
             text=True,
             timeout=60 + 3 * turns,
         )
+
+    def sandbox(self, client, turns, state, arguments):
+        spec = CLIENTS[client]
+        scenario = self.scenario(client, *spec["tool"](self.folder), turns, spec["thinks"])
+        return Server([self.louver, "sandbox", "--scenario", str(scenario), *arguments], state / "sandbox.log")
+
+    def run(self, client, turns, sandbox=(), proxy=(), tapped=False, model=None, then=()):
+        """A whole run of a client; what the sandbox judged and what the proxy says it did. `then` has what is asked
+        afterwards, in the same session, each with a text that the answer has."""
+        spec = CLIENTS[client]
+        model = model or spec["model"]
+        state = self.state(client)
+        upstream = self.sandbox(client, turns, state, sandbox)
+        behind = Tap(upstream.url) if tapped else upstream
+        ends = [f"--upstream={name}={behind.url}" for name in ("anthropic", "openai", "gemini")]
+        store = ["--listen=127.0.0.1:0", f"--store={state / 'store.db'}"]
+        server = Server([self.louver, "proxy", *store, *ends, *proxy], state / "proxy.log")
+        before = Tap(server.url) if tapped else server
+        started = time.monotonic()
+        answers = [(self.ask(client, before.url, model, state, turns), DONE)]
+        for asked, expected in then:
+            answers.append((self.ask(client, before.url, model, state, turns, asked, ["--continue"]), expected))
         journal = json.load(urllib.request.urlopen(f"{upstream.url}/_sandbox/journal"))
         server.stop()
         upstream.stop()
-        outcomes = collections.Counter()
-        refused = []
+        outcomes, refused = collections.Counter(), []
         for line in (state / "proxy.log").read_text().splitlines():
             fields = json.loads(line).get("fields", {}) if line.startswith("{") else {}
             if fields.get("message") == "model request":
                 outcomes[fields["outcome"]] += 1
+                outcomes["summaries"] += fields["purpose"] == "Summarise"
                 if fields["outcome"] == "refused":
                     refused.append(fields)
         # Gemini CLI asks another model whether it loops, with a history that begins in the middle.
         main = [entry for entry in journal if spec["main"](entry["path"])]
         bad = [entry for entry in main if entry["violations"]]
-        said = f"{client}: {len(main)} requests in {time.monotonic() - started:.0f} s, {dict(outcomes)}"
+        said = f"{client}: {len(main)} requests in {time.monotonic() - started:.0f} s, {dict(+outcomes)}"
         print(said, flush=True)
-        assert answer.returncode == 0, f"{said}\n{answer.stdout[-2000:]}\n{answer.stderr[-4000:]}"
-        assert DONE in answer.stdout, f"{said}\n{answer.stdout[-2000:]}"
+        for answer, expected in answers:
+            assert answer.returncode == 0, f"{said}\n{answer.stdout[-2000:]}\n{answer.stderr[-4000:]}"
+            assert expected in answer.stdout, f"{said}\n{answer.stdout[-2000:]}"
         assert not bad, f"{said}\nrefused: {bad[0]}"
         assert not refused, f"{said}\nthe client saw: {refused[0]}"
         return main, outcomes, before, behind
 
 
-def claude_command(url, model):
-    return ["claude", "-p", ASK, "--model", model, "--allowedTools", "Read"]
+def claude_command(url, model, ask):
+    return ["claude", "-p", ask, "--model", model, "--allowedTools", "Read"]
 
 
-def codex_command(url, model):
+def codex_command(url, model, ask):
     provider = f'model_providers.louver={{name="Louver",base_url="{url}/v1",env_key="OPENAI_API_KEY"}}'
     settings = ["-c", 'model_provider="louver"', "-c", provider]
-    return ["codex", "exec", "--skip-git-repo-check", "--sandbox", "read-only", *settings, "-m", model, ASK]
+    return ["codex", "exec", "--skip-git-repo-check", "--sandbox", "read-only", *settings, "-m", model, ask]
 
 
-def gemini_command(url, model):
-    return ["gemini", "-p", ASK, "-m", model, "--skip-trust", "--yolo"]
+def gemini_command(url, model, ask):
+    return ["gemini", "-p", ask, "-m", model, "--skip-trust", "--yolo"]
+
+
+def client(command, model, tool, environment, thinks=False, main=lambda path: True):
+    """How a client is run; `main` says which paths are its own requests and not those of its helpers."""
+    return {"command": command, "model": model, "tool": tool, "environment": environment, "thinks": thinks, "main": main}
 
 
 CLIENTS = {
-    "claude": {
-        "tool": lambda folder: ("Read", "file_path", f"{folder}/"),
-        "thinks": True,
-        "model": "claude-sonnet-4-5",
-        "command": claude_command,
-        "environment": lambda url: {"ANTHROPIC_API_KEY": "sk-fake", "ANTHROPIC_BASE_URL": url},
-        "main": lambda path: True,
-    },
-    "codex": {
-        "tool": lambda folder: ("exec_command", "cmd", "cat "),
-        "thinks": False,
-        "model": "gpt-5.5",
-        "command": codex_command,
-        "environment": lambda url: {"OPENAI_API_KEY": "sk-fake"},
-        "main": lambda path: True,
-    },
-    "gemini": {
-        "tool": lambda folder: ("read_file", "file_path", f"{folder}/"),
-        "thinks": False,
-        "model": "gemini-2.5-pro",
-        "command": gemini_command,
-        "environment": lambda url: {"GEMINI_API_KEY": "fake", "GOOGLE_GEMINI_BASE_URL": url},
-        "main": lambda path: "gemini-2.5-pro" in path,
-    },
+    "claude": client(
+        claude_command,
+        "claude-sonnet-4-5",
+        lambda folder: ("Read", "file_path", f"{folder}/"),
+        lambda url: {"ANTHROPIC_API_KEY": "sk-fake", "ANTHROPIC_BASE_URL": url, "CLAUDE_CODE_GATEWAY_HINT_HEADERS": "1"},
+        thinks=True,
+    ),
+    "codex": client(
+        codex_command,
+        "gpt-5.5",
+        lambda folder: ("exec_command", "cmd", "cat "),
+        lambda url: {"OPENAI_API_KEY": "sk-fake"},
+    ),
+    "gemini": client(
+        gemini_command,
+        "gemini-2.5-pro",
+        lambda folder: ("read_file", "file_path", f"{folder}/"),
+        lambda url: {"GEMINI_API_KEY": "fake", "GOOGLE_GEMINI_BASE_URL": url},
+        main=lambda path: "gemini-2.5-pro" in path,
+    ),
 }
 
 
 def short(world, client):
     """A short run passes byte for byte, both ways."""
     _, outcomes, before, behind = world.run(client, 3, tapped=True)
-    assert set(outcomes) == {"passed"}, outcomes
+    assert set(+outcomes) == {"passed"}, outcomes
     sent, received = before.bodies(before.up), behind.bodies(behind.up)
     assert sent == received, f"{client}: {sum((sent - received).values())} request bodies are other ones upstream"
     answers, shown = behind.bodies(behind.down), before.bodies(before.down)
@@ -250,14 +276,40 @@ def far_past_the_window(world, client, model=None):
 def overflow(world, client):
     """A window that nobody knew of is learned from one refusal that the client never sees."""
     turns = max(world.turns, 40)
-    for number in range(turns):
-        path = world.folder / f"f{number}.txt"
-        if not path.exists():
-            path.write_text(words(number, 500))
+    world.write_files(turns, 40)
     journal, outcomes, *_ = world.run(client, turns, ["--context-window=48000"])
     refused = [entry for entry in journal if entry["status"] != 200]
     assert len(refused) <= 1, [entry["status"] for entry in refused]
     assert outcomes["refused"] == 0, outcomes
+
+
+def overflow_in_stream(world, client):
+    """The same where the refusal is an event of a stream that has begun. Without the proxy Codex ends there."""
+    turns = max(world.turns, 40)
+    world.write_files(turns, 40)
+    sandbox = ["--context-window=48000", "--overflow-in-stream"]
+    # Leading events are held above half of what the model is said to take; nothing is cut before that by itself.
+    journal, outcomes, *_ = world.run(client, turns, sandbox, ["--context-window=90000", "--mode=rescue"])
+    refused = [entry for entry in journal if entry["status"] != 200]
+    assert len(refused) == 1 and outcomes["rescued"] >= 1, (refused, outcomes)
+    if client == "codex":
+        state = world.state(client)
+        upstream = world.sandbox(client, turns, state, sandbox)
+        answer = world.ask(client, upstream.url, CLIENTS[client]["model"], state, turns)
+        upstream.stop()
+        assert DONE not in answer.stdout, "Codex does without the proxy"
+
+
+def compact(world, model):
+    """After `/compact` Claude Code goes on, in the same session."""
+    # The model's own window, once there are enough turns to fill it.
+    window = ["--context-window=60000"] if world.turns < 150 else []
+    then = [("/compact", ""), (ASK, DONE)]
+    journal, outcomes, *_ = world.run("claude", world.turns, window, window, model=model, then=then)
+    refused = [entry for entry in journal if entry["status"] != 200]
+    assert not refused, refused[0]
+    assert outcomes["summaries"] == 1, outcomes
+    assert outcomes["cut"] > 0, outcomes
 
 
 def sdks(world):
@@ -291,8 +343,12 @@ def main():
         short(world, client)
         far_past_the_window(world, client)
         overflow(world, client)
+        if client != "gemini":
+            overflow_in_stream(world, client)
     if arguments.only in (None, "claude"):
         far_past_the_window(world, "claude", model="claude-sonnet-5-5")
+        compact(world, "claude-sonnet-4-5")
+        compact(world, "claude-sonnet-5-5")
     if arguments.only in (None, "sdk"):
         sdks(world)
 

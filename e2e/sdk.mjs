@@ -1,7 +1,8 @@
-// The official Node SDKs of Anthropic and OpenAI against the sandbox, streaming and not.
+// The official Node SDKs of Anthropic, OpenAI and Google against the sandbox, streaming and not.
 
 import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
+import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 
 const url = process.env.LOUVER_SANDBOX;
@@ -13,6 +14,9 @@ const paths = [{ path: "a.txt" }, { path: "b.txt" }];
 const options = (run) => ({ apiKey: "key", maxRetries: 0, defaultHeaders: { "x-sandbox-run": `node-${run}` } });
 const claude = (run) => new Anthropic({ baseURL: url, ...options(run) });
 const gpt = (run) => new OpenAI({ baseURL: `${url}/v1`, ...options(run) });
+
+const gemini = (run) =>
+  new GoogleGenAI({ apiKey: "key", httpOptions: { baseUrl: url, headers: { "x-sandbox-run": `node-${run}` } } });
 
 async function messages(streaming) {
   const client = claude(`messages-${streaming}`);
@@ -83,6 +87,31 @@ async function responses(streaming) {
   assert.equal((await ask()).output_text, last);
 }
 
+async function contents(streaming) {
+  const client = gemini(`contents-${streaming}`);
+  const history = [{ role: "user", parts: [{ text: task }] }];
+  const declared = { name: "read_file", description: "Reads.", parametersJsonSchema: schema };
+  const ask = async () => {
+    const request = { model: "gemini-2.5-pro", contents: history, config: { tools: [{ functionDeclarations: [declared] }] } };
+    if (!streaming) return (await client.models.generateContent(request)).candidates[0].content.parts;
+    const parts = [];
+    for await (const chunk of await client.models.generateContentStream(request)) {
+      parts.push(...(chunk.candidates[0].content.parts ?? []));
+    }
+    return parts;
+  };
+  const said = (parts) => parts.filter((part) => part.text && !part.thought).map((part) => part.text).join("");
+  const parts = await ask();
+  const calls = parts.filter((part) => part.functionCall).map((part) => part.functionCall);
+  assert.equal(said(parts), first);
+  assert.deepEqual(calls.map((call) => call.args), paths);
+  const results = calls.map((call) => ({ functionResponse: { name: call.name, response: { output: "hello" } } }));
+  history.push({ role: "model", parts }, { role: "user", parts: results.slice(1) });
+  await assert.rejects(ask, /number of function response parts/);
+  history[2].parts = results;
+  assert.equal(said(await ask()), last);
+}
+
 async function errors() {
   const bad = new OpenAI({ baseURL: `${url}/v1`, apiKey: "bad", maxRetries: 0 });
   await assert.rejects(() => bad.models.list(), OpenAI.AuthenticationError);
@@ -99,6 +128,7 @@ for (const streaming of [false, true]) {
   await messages(streaming);
   await completions(streaming);
   await responses(streaming);
+  await contents(streaming);
 }
 await errors();
 console.log("node: ok");

@@ -1,10 +1,13 @@
-"""The official Python SDKs of Anthropic and OpenAI against the sandbox, streaming and not."""
+"""The official Python SDKs of Anthropic, OpenAI and Google against the sandbox, streaming and not."""
 
 import json
 import os
 
 import anthropic
 import openai
+from google import genai
+from google.genai import errors as genai_errors
+from google.genai import types
 
 URL = os.environ["LOUVER_SANDBOX"]
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
@@ -23,6 +26,11 @@ def gpt(run):
     return openai.OpenAI(
         base_url=URL + "/v1", api_key="key", max_retries=0, default_headers={"x-sandbox-run": "python-" + run}
     )
+
+
+def gemini(run):
+    options = types.HttpOptions(base_url=URL, headers={"x-sandbox-run": "python-" + run})
+    return genai.Client(api_key="key", vertexai=False, http_options=options)
 
 
 def messages(streaming):
@@ -114,6 +122,41 @@ def responses(streaming):
     assert ask(previous_response_id=first.id).output_text == LAST
 
 
+def contents(streaming):
+    client = gemini(f"contents-{streaming}")
+    history = [types.UserContent(TASK)]
+    declared = types.FunctionDeclaration(name="read_file", description="Reads.", parameters_json_schema=SCHEMA)
+    config = types.GenerateContentConfig(
+        tools=[types.Tool(function_declarations=[declared])],
+        automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+    )
+
+    def ask():
+        request = dict(model="gemini-2.5-pro", contents=history, config=config)
+        if not streaming:
+            answer = client.models.generate_content(**request)
+            return answer.candidates[0].content.parts, answer.usage_metadata
+        chunks = list(client.models.generate_content_stream(**request))
+        parts = [part for chunk in chunks for part in chunk.candidates[0].content.parts or []]
+        return parts, chunks[-1].usage_metadata
+
+    def said(parts):
+        return "".join(part.text for part in parts if part.text and not part.thought)
+
+    parts, usage = ask()
+    calls = [part.function_call for part in parts if part.function_call]
+    assert said(parts) == FIRST, parts
+    assert [call.args for call in calls] == PATHS
+    assert usage.prompt_token_count > 0 and usage.total_token_count > usage.prompt_token_count, usage
+    history.append(types.Content(role="model", parts=parts))
+    results = [types.Part.from_function_response(name=call.name, response={"output": "hello"}) for call in calls]
+    history.append(types.Content(role="user", parts=results[:1]))
+    refused(genai_errors.ClientError, "number of function response parts", ask)
+    history[-1] = types.Content(role="user", parts=results)
+    parts, _ = ask()
+    assert said(parts) == LAST, parts
+
+
 def refused(kind, words, ask):
     try:
         ask()
@@ -131,6 +174,12 @@ def errors():
     refused(anthropic.BadRequestError, "prompt is too long: 25000 tokens > 20000 maximum", ask)
     ask = lambda: gpt("errors").chat.completions.create(model="gpt-5", messages=long)
     refused(openai.BadRequestError, "maximum context length is 20000 tokens", ask)
+    # It closes its connections when nobody holds it any more.
+    google = gemini("errors")
+    ask = lambda: google.models.generate_content(model="gemini-2.5-pro", contents="x" * 100_000)
+    refused(genai_errors.ClientError, "input token count (25000) exceeds the maximum", ask)
+    count = google.models.count_tokens(model="gemini-2.5-pro", contents="x" * 400)
+    assert count.total_tokens == 100, count
     assert any(model.id == "claude-opus-5-5" for model in claude("errors").models.list())
     assert any(model.id == "gpt-5" for model in gpt("errors").models.list())
     assert claude("errors").models.retrieve("claude-sonnet-5").id == "claude-sonnet-5"
@@ -140,5 +189,6 @@ for streaming in (False, True):
     messages(streaming)
     completions(streaming)
     responses(streaming)
+    contents(streaming)
 errors()
-print("python: ok", anthropic.__version__, openai.__version__)
+print("python: ok", anthropic.__version__, openai.__version__, genai.__version__)

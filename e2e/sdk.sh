@@ -1,26 +1,8 @@
 #!/bin/sh
-# Talks to the sandbox with the official Python and Node SDKs of Anthropic and OpenAI. Needs python3, node, npm and
-# their registries; everything is installed under target/e2e.
+# Talks to the sandbox with the official Python and Node SDKs of Anthropic, OpenAI and Google.
 set -eu
-
-root=$(cd "$(dirname "$0")/.." && pwd)
-target=${CARGO_TARGET_DIR:-$root/target}
-work=${LOUVER_E2E_DIR:-$target/e2e}
-mkdir -p "$work/node"
-
-if ! cmp -s "$root/e2e/requirements.txt" "$work/requirements.txt"; then
-    python3 -m venv "$work/venv"
-    "$work/venv/bin/pip" install --quiet --disable-pip-version-check -r "$root/e2e/requirements.txt"
-    cp "$root/e2e/requirements.txt" "$work/requirements.txt"
-fi
-if ! cmp -s "$root/e2e/package.json" "$work/node/package.json"; then
-    cp "$root/e2e/package.json" "$work/node/package.json"
-    npm --prefix "$work/node" install --silent --no-audit --no-fund --no-package-lock || {
-        rm -f "$work/node/package.json"
-        exit 1
-    }
-fi
-cp "$root/e2e/sdk.mjs" "$work/node/sdk.mjs"
+. "$(dirname "$0")/install.sh"
+install_sdks
 
 rm -f "$work/address"
 cargo build --quiet --manifest-path "$root/Cargo.toml" -p louver-sandbox --example serve

@@ -378,6 +378,10 @@ pub(crate) struct Sandbox {
     /// The context window, in tokens, instead of each model's
     #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
     pub(crate) context_window: Option<u64>,
+
+    /// Refuse what does not fit within the stream, after it has begun, where events are asked for
+    #[arg(long)]
+    pub(crate) overflow_in_stream: bool,
 }
 
 /// Replay recorded conversations: what each policy costs and forgets

@@ -8,6 +8,7 @@ use crate::{Clock, Counter, Limits, Scenario};
 pub struct Builder {
     pub(crate) scenario: Scenario,
     pub(crate) context_window: Option<u64>,
+    pub(crate) overflow_in_stream: bool,
     pub(crate) counter: Counter,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limits: Limits,
@@ -23,6 +24,13 @@ impl Builder {
     /// One context window for all models, in tokens, instead of each model's own.
     pub fn context_window(mut self, tokens: u64) -> Self {
         self.context_window = Some(tokens);
+        self
+    }
+
+    /// Whether a request that does not fit and asks for events is refused by an event: 200, what leads every stream, then
+    /// the error. Otherwise, and by default, it is refused by its status.
+    pub fn overflow_in_stream(mut self, is_in_stream: bool) -> Self {
+        self.overflow_in_stream = is_in_stream;
         self
     }
 

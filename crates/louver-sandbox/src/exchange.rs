@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::http::HeaderMap;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::body::text;
@@ -15,7 +15,7 @@ use crate::prompt::Prompt;
 use crate::provider::{Provider, Reply, Request, Usage};
 use crate::refusal::{ErrorReply, Refusal};
 use crate::runs::{RunKey, Runs, Step};
-use crate::{Builder, Fault, Format, JournalEntry, models};
+use crate::{Builder, Fault, Format, JournalEntry, models, sse};
 
 /// The header by which a client names its run.
 const RUN_HEADER: &str = "x-sandbox-run";
@@ -25,6 +25,9 @@ const BAD_KEY_START: &str = "bad";
 
 /// Characters of a bad key that its refusal may repeat.
 const SHOWN_KEY_CHARS: usize = 3;
+
+/// Events that say nothing yet, where a stream begins with such.
+const LEADING_EVENTS: usize = 2;
 
 /// Checks a key.
 pub(crate) fn check_key(key: Option<String>) -> Result<String, Refusal> {
@@ -139,7 +142,12 @@ impl Exchange {
         if request.is_count {
             return Ok(Outcome::Whole((provider.count)(prompt.tokens()), None));
         }
-        self.fits(&request, &prompt)?;
+        match self.fits(&request, &prompt) {
+            Err(refusal) if self.settings.overflow_in_stream && request.is_stream => {
+                return Ok(self.refuse_in_stream(provider, &request, &refusal, entry));
+            }
+            fits => fits?,
+        }
         self.speak(provider, &request, &prompt, entry)
     }
 
@@ -176,6 +184,29 @@ impl Exchange {
             return Err(Refusal::NoReplyRoom { input, reply, window });
         }
         Ok(())
+    }
+
+    /// A stream that begins as if all were well. The journal has the status that says how it was judged.
+    fn refuse_in_stream(
+        &self,
+        provider: &Provider,
+        request: &Request,
+        refusal: &Refusal,
+        entry: &mut JournalEntry,
+    ) -> Outcome {
+        let error = self.error(provider, refusal, entry).body;
+        let created = self.settings.clock.unix_seconds();
+        let answer = Answer::default();
+        let reply = Reply { request, answer: &answer, usage: Usage::default(), serial: self.next_serial(), created };
+        let leading =
+            if matches!(provider.format, Format::Anthropic | Format::OpenAiResponses) { LEADING_EVENTS } else { 0 };
+        let mut events: Vec<String> = (provider.events)(&reply).into_iter().take(leading).collect();
+        events.push(match provider.format {
+            Format::Anthropic => sse::named("error", &error),
+            Format::OpenAiResponses => sse::named("response.failed", &failed(&error, leading)),
+            Format::OpenAiChat | Format::Gemini => sse::unnamed(&error),
+        });
+        Outcome::Events { events, error_event: String::new(), fault: None }
     }
 
     /// Takes the run's next step, settles the cache, and dresses the answer.
@@ -238,6 +269,13 @@ impl Exchange {
             Outcome::Whole((provider.whole)(reply), fault)
         }
     }
+}
+
+/// The Responses API's way to say that an answer failed.
+fn failed(error: &Value, sequence_number: usize) -> Value {
+    let error = json!({"code": error["error"]["code"], "message": error["error"]["message"]});
+    let response = json!({"id": "resp_failed", "object": "response", "status": "failed", "error": error, "output": []});
+    json!({"type": "response.failed", "sequence_number": sequence_number, "response": response})
 }
 
 /// Whether a request only wants its prompt in the cache.

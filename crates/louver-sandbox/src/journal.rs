@@ -9,7 +9,7 @@ use crate::Violation;
 pub struct JournalEntry {
     /// The path it was sent to, without its query.
     pub path: String,
-    /// The HTTP status it was answered with.
+    /// The HTTP status it was answered with; where it was refused within a stream, the one that says so otherwise.
     pub status: u16,
     /// Elements of its history: `messages`, `input` items or `contents`.
     pub messages: usize,

@@ -39,6 +39,7 @@ impl Sandbox {
         Builder {
             scenario: Scenario::named("demo").expect("the demo scenario is built in"),
             context_window: None,
+            overflow_in_stream: false,
             counter: Counter::default(),
             clock: Arc::new(SystemClock::default()),
             limits: Limits::default(),

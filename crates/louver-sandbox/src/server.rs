@@ -47,7 +47,8 @@ pub(crate) fn router(server: Server) -> Router {
         .route("/v1/responses", answered(&OPENAI_RESPONSES, false))
         .route("/v1/responses/input_tokens", answered(&OPENAI_RESPONSES, true))
         .route("/v1/models", get(list_models))
-        .route("/v1/models/{id}", get(one_model))
+        // Google's own SDKs leave the `beta` out.
+        .route("/v1/models/{action}", post(gemini).get(one_model))
         .route("/v1beta/models", get(list_models))
         .route("/v1beta/models/{action}", post(gemini).get(one_model))
         .route("/_sandbox/journal", get(journal))

@@ -126,6 +126,34 @@ async fn overflow_is_refused_in_each_providers_words() {
 }
 
 #[tokio::test]
+async fn overflow_can_be_refused_within_the_stream() {
+    let echo = Scenario::named("echo").unwrap();
+    let client = Client::with(Sandbox::builder().scenario(echo).context_window(1000).overflow_in_stream(true)).await;
+    for format in Format::ALL {
+        let body = say(format, &"x".repeat(4001));
+        let (status, whole) = client.ask(format, &body).await;
+        assert_eq!(status, 400, "{format}: an answer in one piece has a status");
+        let events = client.stream(format, &body).await;
+        let names: Vec<&str> = events.iter().map(|event| &*event.name).collect();
+        let (leading, error) = match format {
+            Format::Anthropic => (&["message_start", "ping", "error"][..], "/error"),
+            Format::OpenAiResponses => {
+                (&["response.created", "response.in_progress", "response.failed"][..], "/response/error")
+            }
+            Format::OpenAiChat | Format::Gemini => (&[""][..], "/error"),
+        };
+        assert_eq!(names, leading, "{format}");
+        let said = events.last().unwrap().data.pointer(error).unwrap();
+        assert_eq!(
+            (&said["message"], &said["code"]),
+            (&whole["error"]["message"], &whole["error"]["code"]),
+            "{format}"
+        );
+    }
+    assert!(client.sandbox.journal().iter().all(|entry| entry.status == 400));
+}
+
+#[tokio::test]
 async fn newer_openai_models_have_other_words_for_overflow() {
     let echo = Scenario::named("echo").unwrap();
     let client = Client::with(Sandbox::builder().scenario(echo).context_window(1000)).await;

@@ -7,7 +7,7 @@ use louver_sandbox::{Sandbox, Scenario};
 
 pub(super) fn run(job: &Job, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let scenario = Scenario::load(&job.scenario)?;
-    let mut builder = Sandbox::builder().scenario(scenario);
+    let mut builder = Sandbox::builder().scenario(scenario).overflow_in_stream(job.overflow_in_stream);
     if let Some(tokens) = job.context_window {
         builder = builder.context_window(tokens);
     }
