@@ -32,19 +32,14 @@ fn wrapped(folder: &Path, client: &str) -> BTreeMap<String, String> {
 /// What the user has and what the client needs, and nothing else: no token, no open file.
 #[test]
 fn a_client_gets_what_it_needs_and_no_secret() {
-    for (client, own) in [
-        (
-            "claude",
-            &[
-                "ANTHROPIC_BASE_URL",
-                "CLAUDE_CODE_GATEWAY_HINT_HEADERS",
-                "CLAUDE_CODE_PROPAGATE_TRACEPARENT",
-                "ENABLE_TOOL_SEARCH",
-            ][..],
-        ),
-        ("codex", &[]),
-        ("gemini", &["GOOGLE_GEMINI_BASE_URL"]),
-    ] {
+    let claude = [
+        "ANTHROPIC_BASE_URL",
+        "CLAUDE_CODE_GATEWAY_HINT_HEADERS",
+        "CLAUDE_CODE_PROPAGATE_TRACEPARENT",
+        "ENABLE_TOOL_SEARCH",
+    ];
+    let clients: [(&str, &[&str]); 3] = [("claude", &claude), ("codex", &[]), ("gemini", &["GOOGLE_GEMINI_BASE_URL"])];
+    for (client, own) in clients {
         let folder = tempfile::tempdir().unwrap();
         let environment = wrapped(folder.path(), client);
         let users = ["PATH", "HOME", "ANTHROPIC_API_KEY"];
