@@ -3,7 +3,8 @@
 use crate::tokens::{Counter, Factor, Image, Millitokens};
 use crate::wire::{Body, MediaKind, Message, Part, PartKind};
 
-/// Counts everything of a message that the model reads. O(its bytes); callers keep the result.
+/// Counts everything of a message that the model reads. O(its bytes) the first time; the last count of a counter of
+/// Louver's own stays with the message.
 ///
 /// ```
 /// use louver::count::count_message;
@@ -15,7 +16,18 @@ use crate::wire::{Body, MediaKind, Message, Part, PartKind};
 /// ```
 #[must_use]
 pub fn count_message(counter: &dyn Counter, message: &Message) -> Millitokens {
-    message.shape().parts.iter().map(|part| count_part(counter, message, part)).sum()
+    let parts = &message.shape().parts;
+    // What an image counts depends on more than the counter's name.
+    let has_media = || parts.iter().any(|part| matches!(part.kind, PartKind::Media(_)));
+    let id = counter.id().filter(|_| !has_media());
+    if let Some(known) = id.and_then(|id| message.last_count().get(id)) {
+        return known;
+    }
+    let amount = parts.iter().map(|part| count_part(counter, message, part)).sum();
+    if let Some(id) = id {
+        message.last_count().set(id, amount);
+    }
+    amount
 }
 
 /// Counts one part; the parts nested in it count for themselves.

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use super::amount::{Factor, Millitokens};
 use super::counter::Counter;
 use super::image::{Image, ImageFormula};
+use super::last_count::CounterId;
 
 /// A public byte-pair vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -90,6 +91,13 @@ impl Counter for Bpe {
 
     fn most_per_byte(&self) -> Option<Factor> {
         Some(Factor::ONE)
+    }
+
+    fn id(&self) -> Option<CounterId> {
+        CounterId::new(match self.encoding {
+            Encoding::O200k => 1,
+            Encoding::Cl100k => 2,
+        })
     }
 
     fn image(&self, image: &Image<'_>) -> Millitokens {

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::amount::{Factor, Millitokens};
 use super::image::Image;
+use super::last_count::CounterId;
 
 /// Counts the tokens of text and images.
 ///
@@ -27,6 +28,11 @@ pub trait Counter: Debug + Send + Sync {
 
     /// The most that a byte of text can count, where counting takes a vocabulary that has to be loaded first.
     fn most_per_byte(&self) -> Option<Factor> {
+        None
+    }
+
+    /// Where it is one of Louver's own whose counts are worth keeping: which one.
+    fn id(&self) -> Option<CounterId> {
         None
     }
 

@@ -6,6 +6,7 @@ use super::bpe::Encoding;
 use super::counter::Counter;
 use super::image::{Image, ImageFormula};
 use super::kind::{Mixture, TextKind};
+use super::last_count::CounterId;
 
 /// Counts with o200k and multiplies by a factor for the kind of text.
 ///
@@ -146,6 +147,11 @@ impl Counter for Estimate {
         self.factors.iter().max().map(|factor| Factor::from_thousandths(*factor))
     }
 
+    fn id(&self) -> Option<CounterId> {
+        // No two families weigh prose the same.
+        CounterId::new(u16::try_from(self.factors[TextKind::Prose as usize]).ok()?)
+    }
+
     fn image(&self, image: &Image<'_>) -> Millitokens {
         self.image.count(image)
     }
@@ -162,6 +168,12 @@ mod tests {
         Estimate::gemini(ImageFormula::DataLength),
         Estimate::other(ImageFormula::DataLength),
     ];
+
+    #[test]
+    fn every_family_has_an_id_of_its_own() {
+        let ids = FAMILIES.map(|family| family.id().unwrap());
+        assert!(ids.iter().enumerate().all(|(index, id)| !ids[..index].contains(id)));
+    }
 
     #[test]
     fn nothing_is_nothing_and_blanks_count_as_prose() {

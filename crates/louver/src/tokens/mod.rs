@@ -36,6 +36,7 @@ mod counter;
 mod estimate;
 mod image;
 mod kind;
+mod last_count;
 mod tokenizer;
 
 pub use amount::{Factor, Millitokens};
@@ -48,4 +49,6 @@ pub use counter::{Counter, CounterChoice, UnknownCounter};
 pub use estimate::Estimate;
 pub use image::{Detail, Image, ImageFormula};
 pub use kind::{Mixture, TextKind};
+pub use last_count::CounterId;
+pub(crate) use last_count::LastCount;
 pub use tokenizer::Tokenizer;

@@ -2,6 +2,7 @@
 
 use super::{Format, Part, Role, Shape, Wire};
 use crate::json::{Cursor, JsonError, text};
+use crate::tokens::LastCount;
 use std::borrow::Cow;
 
 /// One element of a history, kept as the raw text it came as.
@@ -31,6 +32,7 @@ use std::borrow::Cow;
 pub struct Message {
     raw: Box<str>,
     shape: Shape,
+    last_count: LastCount,
 }
 
 impl Message {
@@ -55,7 +57,7 @@ impl Message {
     pub(crate) fn new(raw: &str, mut shape: Shape) -> Self {
         // Most messages have one or two parts, and a list that grows makes room for four.
         shape.parts.shrink_to_fit();
-        Self { raw: raw.into(), shape }
+        Self { raw: raw.into(), shape, last_count: LastCount::default() }
     }
 
     /// A message of our own.
@@ -70,6 +72,10 @@ impl Message {
     /// The text as it came, byte for byte.
     pub fn raw(&self) -> &str {
         &self.raw
+    }
+
+    pub(crate) fn last_count(&self) -> &LastCount {
+        &self.last_count
     }
 
     /// What is in it.
