@@ -178,6 +178,11 @@ impl<'a> Cursor<'a> {
         Ok(self.span_from(start))
     }
 
+    /// Passes so many bytes that were read before, as one value; they are not counted again.
+    pub(crate) fn pass_over(&mut self, bytes: usize) {
+        self.at += bytes;
+    }
+
     /// Passes an object. `member` gets each key and must pass its value.
     pub fn object(
         &mut self,

@@ -48,12 +48,15 @@ pub enum Thinking {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Body {
-    text: Box<str>,
+    text: Arc<String>,
     format: Format,
     is_ambiguous: bool,
     history: Found,
     around: Around,
 }
+
+/// Names histories that may begin with a message.
+type Known<'k> = &'k mut dyn FnMut(&Message) -> Vec<Vec<Arc<Message>>>;
 
 /// What a request says around its history.
 #[derive(Clone, Debug, Default)]
@@ -65,6 +68,7 @@ struct Around {
     cache_marks: u32,
     thinking: Thinking,
     is_server_side: bool,
+    session: Option<String>,
 }
 
 impl Body {
@@ -77,10 +81,38 @@ impl Body {
     pub fn parse(text: &str, format: Option<Format>) -> Result<Self, JsonError> {
         let known = format.map_or_else(|| detect(text), |format| Ok(Some(format)))?;
         let (format, is_ambiguous) = (known.unwrap_or(Format::OpenAiChat), known.is_none());
-        let mut reader = Reader { format, found: None, around: Around::default() };
+        Self::read(&Arc::new(text.to_owned()), format, is_ambiguous, &mut |_| Vec::new())
+    }
+
+    /// Reads an input that may go on where earlier ones ended. `known` is shown the first message and names histories of
+    /// the same format that may begin like this one. A message that stands here as at the same place of one of them is
+    /// taken over; only the others are read and copied. The text itself is kept, not copied.
+    ///
+    /// ```
+    /// use louver::{Body, Format};
+    /// use std::sync::Arc;
+    ///
+    /// let text = |more: &str| format!(r#"{{"messages":[{{"role":"user","content":"Hi"}},{{"role":"assistant","content":"Ho"}}{more}]}}"#);
+    /// let before = Body::parse(&text(""), Some(Format::Anthropic))?;
+    /// let now = Arc::new(text(r#",{"role":"user","content":"So?"}"#));
+    /// let body = Body::parse_known(&now, Format::Anthropic, &mut |_| vec![before.messages().to_vec()])?;
+    /// assert!(Arc::ptr_eq(&body.messages()[1], &before.messages()[1]));
+    /// assert_eq!(body.messages()[2].raw(), r#"{"role":"user","content":"So?"}"#);
+    /// # Ok::<(), louver::JsonError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](Self::parse).
+    pub fn parse_known(text: &Arc<String>, format: Format, known: Known<'_>) -> Result<Self, JsonError> {
+        Self::read(text, format, false, known)
+    }
+
+    fn read(text: &Arc<String>, format: Format, is_ambiguous: bool, known: Known<'_>) -> Result<Self, JsonError> {
+        let mut reader = Reader { format, known, found: None, around: Around::default() };
         let mut cursor = Cursor::new(text);
         match cursor.kind()? {
-            Kind::Array => reader.found = Some(read_list(format, "$", &mut cursor)?),
+            Kind::Array => reader.found = Some(read_list(format, "$", &mut cursor, reader.known)?),
             Kind::Object => reader.read_object(&mut cursor)?,
             _ => return Err(cursor.unexpected("a list of messages or a request body")),
         }
@@ -88,7 +120,7 @@ impl Body {
         let Some(history) = reader.found else {
             return Err(JsonError::shape(format!("no `{}` list in this object", format.history_key()), 0));
         };
-        Ok(Self { text: text.into(), format, is_ambiguous, history, around: reader.around })
+        Ok(Self { text: Arc::clone(text), format, is_ambiguous, history, around: reader.around })
     }
 
     /// Reads an input that may not be text.
@@ -139,6 +171,12 @@ impl Body {
     /// Its thinking setting.
     pub fn thinking(&self) -> Thinking {
         self.around.thinking
+    }
+
+    /// What the client calls its session or user, where the body says it: `prompt_cache_key` or `metadata.user_id`.
+    #[must_use]
+    pub fn session(&self) -> Option<&str> {
+        self.around.session.as_deref()
     }
 
     /// Whether part of the history is kept by the provider (`previous_response_id`, `conversation`, item references),
@@ -234,17 +272,18 @@ struct Found {
     messages: Vec<Arc<Message>>,
 }
 
-struct Reader {
+struct Reader<'k> {
     format: Format,
+    known: Known<'k>,
     found: Option<Found>,
     around: Around,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn read_object(&mut self, cursor: &mut Cursor<'_>) -> Result<(), JsonError> {
         cursor.object(|key, cursor| match self.history_path(key, cursor.kind()?) {
             Some(path) => {
-                self.found = Some(read_history(self.format, path, cursor)?);
+                self.found = Some(read_history(self.format, path, cursor, self.known)?);
                 Ok(())
             }
             None => self.around.read(key, cursor),
@@ -267,26 +306,52 @@ fn path_of(key: &'static str) -> &'static str {
     }
 }
 
-fn read_history(format: Format, path: &'static str, cursor: &mut Cursor<'_>) -> Result<Found, JsonError> {
+fn read_history(
+    format: Format,
+    path: &'static str,
+    cursor: &mut Cursor<'_>,
+    known: Known<'_>,
+) -> Result<Found, JsonError> {
     if format == Format::OpenAiResponses && cursor.kind()? == Kind::String {
         return read_input_string(path, cursor);
     }
-    read_list(format, path, cursor)
+    read_list(format, path, cursor, known)
 }
 
-fn read_list(format: Format, path: &'static str, cursor: &mut Cursor<'_>) -> Result<Found, JsonError> {
+fn read_list(
+    format: Format,
+    path: &'static str,
+    cursor: &mut Cursor<'_>,
+    known: Known<'_>,
+) -> Result<Found, JsonError> {
     cursor.expect(Kind::Array)?;
     let wire = format.wire();
     let text = cursor.source();
     let list_start = cursor.offset();
     let mut elements = Vec::new();
-    let mut messages = Vec::new();
-    cursor.array(|_, cursor| {
+    let mut messages: Vec<Arc<Message>> = Vec::new();
+    let mut histories = Vec::new();
+    cursor.array(|index, cursor| {
         let start = cursor.rebase();
-        let shape = (wire.shape)(cursor)?;
-        let end = cursor.offset();
-        messages.push(Arc::new(Message::new(&text[start..end], shape)));
-        elements.push(start..end);
+        let rest = &text[start..];
+        // A message is an object, which ends with itself: where it stands, nothing else can.
+        let is_here = |message: &&Arc<Message>| rest.starts_with(message.raw()) && rest.starts_with('{');
+        let taken = histories.iter().find_map(|known: &Vec<Arc<Message>>| known.get(index).filter(is_here)).cloned();
+        let message = match taken {
+            Some(message) => {
+                cursor.pass_over(message.raw().len());
+                message
+            }
+            None => {
+                let shape = (wire.shape)(cursor)?;
+                Arc::new(Message::new(&text[start..cursor.offset()], shape))
+            }
+        };
+        if index == 0 {
+            histories = known(&message);
+        }
+        messages.push(message);
+        elements.push(start..cursor.offset());
         Ok(())
     })?;
     Ok(Found { path, list: list_start..cursor.offset(), elements, messages })
@@ -320,6 +385,8 @@ impl Around {
                 self.max_output = cursor.source()[start..cursor.offset()].parse().ok();
             }
             ("thinking", Kind::Object) => self.read_thinking(cursor)?,
+            ("prompt_cache_key", Kind::String) => self.session = Some(cursor.text()?.into_owned()),
+            ("metadata", Kind::Object) => self.read_metadata(cursor)?,
             (_, Kind::Null) => drop(cursor.skip()?),
             ("system" | "instructions" | "systemInstruction" | "system_instruction", _) => {
                 self.system = Some(self.pass_marked(cursor)?);
@@ -335,6 +402,16 @@ impl Around {
         let start = cursor.offset();
         self.cache_marks += pass_counting_marks(cursor)?;
         Ok(start..cursor.offset())
+    }
+
+    fn read_metadata(&mut self, cursor: &mut Cursor<'_>) -> Result<(), JsonError> {
+        cursor.object(|key, cursor| {
+            if key == "user_id" && cursor.kind()? == Kind::String {
+                self.session = Some(cursor.text()?.into_owned());
+                return Ok(());
+            }
+            cursor.skip().map(drop)
+        })
     }
 
     fn read_thinking(&mut self, cursor: &mut Cursor<'_>) -> Result<(), JsonError> {
@@ -380,4 +457,63 @@ fn collect_texts<'a>(cursor: &mut Cursor<'a>, texts: &mut Vec<Cow<'a, str>>) -> 
         _ => drop(cursor.skip()?),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Body, Format, Message};
+    use std::sync::Arc;
+
+    const LIST: [&str; 4] = [
+        r#"{"role":"user","content":"a"}"#,
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"n","input":{}}]}"#,
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"}]"}]}"#,
+        r#"{"role":"assistant","content":"z"}"#,
+    ];
+
+    fn message(raw: &str) -> Arc<Message> {
+        Arc::new(Message::parse(Format::Anthropic, raw).unwrap())
+    }
+
+    fn known_of(raws: &[&str]) -> Vec<Arc<Message>> {
+        raws.iter().map(|raw| message(raw)).collect()
+    }
+
+    fn parse_known(text: &str, known: &[Vec<Arc<Message>>]) -> Result<Body, crate::json::JsonError> {
+        Body::parse_known(&Arc::new(text.to_owned()), Format::Anthropic, &mut |_| known.to_vec())
+    }
+
+    #[test]
+    fn what_is_known_is_read_as_if_it_were_not() {
+        let text = format!(r#"{{"model":"m", "messages" : [ {} ],"metadata":{{"user_id":"u"}}}}"#, LIST.join(" ,\n"));
+        let read = Body::parse(&text, Some(Format::Anthropic)).unwrap();
+        let other = message(r#"{"role":"user","content":"another"}"#);
+        for place in 0..LIST.len() {
+            let mut changed = known_of(&LIST);
+            changed[place] = Arc::clone(&other);
+            let mut longer = known_of(&LIST);
+            longer.insert(place, Arc::clone(&other));
+            for known in [changed, longer, known_of(&LIST[..place]), Vec::new()] {
+                let body = parse_known(&text, &[Vec::new(), known.clone()]).unwrap();
+                assert_eq!(body.messages(), read.messages());
+                assert_eq!((body.model(), body.session()), (Some("m"), Some("u")));
+                let sent = || LIST.iter().enumerate().skip(1).map(|(index, raw)| (Some(index), *raw));
+                assert_eq!(body.render(sent()), read.render(sent()));
+                let taken = |index: usize| known.get(index).is_some_and(|known| known.raw() == LIST[index]);
+                for index in 1..LIST.len() {
+                    let is_taken = known.get(index).is_some_and(|known| Arc::ptr_eq(known, &body.messages()[index]));
+                    assert_eq!(is_taken, taken(index), "{index}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_stands_behind_what_is_known_is_still_checked() {
+        let known = [known_of(&LIST)];
+        for end in ["x]}", "{}]}", "]", "]}}", ",]}", ""] {
+            let text = format!(r#"{{"messages":[{}{end}"#, LIST.join(","));
+            assert!(parse_known(&text, &known).is_err(), "{end}");
+        }
+    }
 }
