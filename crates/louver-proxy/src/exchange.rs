@@ -70,7 +70,8 @@ impl<B: Brain> Exchange<'_, B> {
             mode,
             reader,
             headers: RequestHeaders::new(parts.headers),
-            body: received.text.clone().unwrap_or_default(),
+            body: received.text.as_ref().map(|text| text.bytes.clone()).unwrap_or_default(),
+            text: received.text.as_ref().and_then(|text| text.utf8.clone()),
         };
         Trip { upstream, limits, way, request, closing }.run(received).await
     }

@@ -26,6 +26,8 @@ pub struct ModelRequest {
     pub headers: RequestHeaders,
     /// Its body, decoded. Nobody has checked that it is JSON.
     pub body: Bytes,
+    /// The same memory, where it is UTF-8.
+    pub(crate) text: Option<Arc<String>>,
 }
 
 /// The name of a configured upstream.

@@ -2,7 +2,7 @@
 
 use crate::coding::{self, Coding, Undecodable};
 use crate::limits::Limits;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::{HeaderMap, header};
 use http_body::Body;
 use http_body_util::BodyExt;
@@ -13,6 +13,10 @@ use tokio::time::timeout;
 
 /// What one permit of the common room stands for.
 const ROOM_UNIT: usize = 16 * 1024;
+
+/// Large bodies get room in such steps. Allocators give memory of a size that they had before again at once; what is larger than
+/// ever comes page by page from the operating system, and every request of a conversation is a little larger.
+const CAPACITY_STEP: usize = 256 * 1024;
 
 /// Bodies above this are decoded off the threads that move bytes.
 const DECODED_AT_ONCE: usize = 32 * 1024;
@@ -45,9 +49,37 @@ pub(crate) struct Received {
     /// As it came.
     pub(crate) raw: Bytes,
     /// Decoded; `None` if its coding is unknown or broken, so that nobody can say what is in it.
-    pub(crate) text: Option<Bytes>,
+    pub(crate) text: Option<Text>,
     /// The room it takes, given back when it is dropped.
     _room: Vec<OwnedSemaphorePermit>,
+}
+
+/// What a body says.
+#[derive(Clone, Debug)]
+pub(crate) struct Text {
+    pub(crate) bytes: Bytes,
+    /// The same memory, where it is UTF-8.
+    pub(crate) utf8: Option<Arc<String>>,
+}
+
+impl Text {
+    fn new(bytes: Vec<u8>) -> Self {
+        match String::from_utf8(bytes) {
+            Ok(text) => {
+                let text = Arc::new(text);
+                Self { bytes: Bytes::from_owner(Shared(Arc::clone(&text))), utf8: Some(text) }
+            }
+            Err(error) => Self { bytes: error.into_bytes().into(), utf8: None },
+        }
+    }
+}
+
+struct Shared(Arc<String>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
 }
 
 /// Why a body was not received.
@@ -70,13 +102,20 @@ pub(crate) async fn receive(
     let mut taken = Vec::new();
     let raw = timeout(limits.upload_total, read(body, room, limits, &mut taken)).await;
     let raw = raw.unwrap_or(Err(NotReceived::Slow))?;
-    let text = match Coding::of(headers) {
-        Ok(None) => Some(raw.clone()),
-        Ok(Some(coding)) => decoded(coding, &raw, limits).await?,
-        Err(_) => None,
+    let (raw, text) = match Coding::of(headers) {
+        Ok(None) => {
+            let text = Text::new(raw);
+            (text.bytes.clone(), Some(text))
+        }
+        Ok(Some(coding)) => {
+            let raw = Bytes::from(raw);
+            let text = decoded(coding, &raw, limits).await?.map(Text::new);
+            (raw, text)
+        }
+        Err(_) => (raw.into(), None),
     };
     if let Some(text) = text.as_ref().filter(|_| headers.contains_key(header::CONTENT_ENCODING)) {
-        taken.extend(room.take(text.len(), limits).await?);
+        taken.extend(room.take(text.bytes.len(), limits).await?);
     }
     Ok(Received { raw, text, _room: taken })
 }
@@ -86,7 +125,7 @@ async fn read(
     room: &Room,
     limits: &Limits,
     taken: &mut Vec<OwnedSemaphorePermit>,
-) -> Result<Bytes, NotReceived> {
+) -> Result<Vec<u8>, NotReceived> {
     let max = limits.max_body_bytes;
     let announced = body.size_hint().exact().map_or(Ok(0), usize::try_from).map_err(|_| NotReceived::TooLarge)?;
     if announced > max {
@@ -94,17 +133,15 @@ async fn read(
     }
     taken.extend(room.take(announced, limits).await?);
     let mut paid = announced;
-    let mut bytes = BytesMut::new();
+    let mut bytes = Vec::new();
     while let Some(frame) = timeout(limits.upload_idle, body.frame()).await.map_err(|_| NotReceived::Slow)? {
         let Ok(data) = frame.map_err(|_| NotReceived::Gone)?.into_data() else { continue };
         if bytes.len() + data.len() > max {
             return Err(NotReceived::TooLarge);
         }
-        if bytes.is_empty() && body.is_end_stream() {
-            return Ok(data);
-        }
         if bytes.is_empty() {
-            bytes.reserve(announced);
+            let is_large = announced >= CAPACITY_STEP;
+            bytes.reserve_exact(if is_large { announced.next_multiple_of(CAPACITY_STEP) } else { announced });
         }
         bytes.extend_from_slice(&data);
         if bytes.len() > paid {
@@ -112,10 +149,10 @@ async fn read(
             paid = bytes.len();
         }
     }
-    Ok(bytes.freeze())
+    Ok(bytes)
 }
 
-async fn decoded(coding: Coding, raw: &Bytes, limits: &Limits) -> Result<Option<Bytes>, NotReceived> {
+async fn decoded(coding: Coding, raw: &Bytes, limits: &Limits) -> Result<Option<Vec<u8>>, NotReceived> {
     let max = limits.max_body_bytes;
     let text = if raw.len() <= DECODED_AT_ONCE {
         coding::decode(coding, raw, max)
@@ -125,7 +162,7 @@ async fn decoded(coding: Coding, raw: &Bytes, limits: &Limits) -> Result<Option<
         task.await.unwrap_or(Err(Undecodable::Broken))
     };
     match text {
-        Ok(text) => Ok(Some(text.into())),
+        Ok(text) => Ok(Some(text)),
         Err(Undecodable::TooLarge) => Err(NotReceived::TooLarge),
         Err(Undecodable::Broken) => Ok(None),
     }

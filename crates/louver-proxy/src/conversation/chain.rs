@@ -56,6 +56,13 @@ impl Chain {
         chain
     }
 
+    /// The chain of the first so many messages.
+    pub(crate) fn first(&self, len: usize) -> Self {
+        let counted = self.count_before(len);
+        let (ends, numbers) = (self.ends[..=counted].to_vec(), self.counted[..counted].to_vec());
+        Self { format: self.format, ends, counted: numbers, len: len.min(self.len) }
+    }
+
     /// Appends a message by what it is known by: nothing where it is thinking alone.
     pub fn push(&mut self, link: Option<ChainHash>) {
         if let Some(link) = link {

@@ -1,9 +1,9 @@
 //! A request as the keeper reads it.
 
+use super::live::Lives;
 use crate::conversation::{Chain, link};
 use crate::model_request::{ModelRequest, Purpose, Reader};
 use crate::request_headers::RequestHeaders;
-use louver::json::{Cursor, Kind};
 use louver::wire::{Body, Format, Message};
 use louver_store::{ChainHash, ReaderId};
 use std::sync::Arc;
@@ -32,6 +32,8 @@ pub(super) struct Asked {
     pub(super) purpose: Purpose,
     /// What the client calls its session; a first guess, nothing more.
     pub(super) session: Option<String>,
+    /// What its conversation may be found by: its session, then its first message.
+    pub(super) names: Vec<String>,
     pub(super) history: Hashed,
 }
 
@@ -44,22 +46,35 @@ pub(super) struct Hashed {
 }
 
 impl Asked {
-    /// Reads a request; nothing where it has no history here that could be cut.
-    pub(super) fn read(request: &ModelRequest, user: &ReaderId) -> Option<Self> {
-        let body = Body::parse_bytes(&request.body, Some(request.format)).ok()?;
-        let model = request.path_model.clone().or_else(|| body.model().map(str::to_owned))?;
-        if body.is_server_side() || body.messages().is_empty() {
-            return None;
-        }
+    /// Reads a request, as far as it is not known from an earlier one; nothing where it has no history here that could be
+    /// cut.
+    pub(super) fn read(request: &ModelRequest, user: &ReaderId, lives: &Lives) -> Option<Self> {
+        let text = request.text.as_ref()?;
         let reader = match &request.reader {
             Reader::Token(name) => ReaderId::from(&**name),
             Reader::LocalUser => user.clone(),
         };
-        let session = session(&request.headers, body.text());
+        let scope = format!("{} {reader}", request.upstream);
+        let session_name = |session: String| format!("{scope} session {session}");
+        let first_name = |first: &Message| format!("{scope} first {}", blake3::hash(first.raw().as_bytes()).to_hex());
+        let mut first = None;
+        let mut known = |message: &Message| {
+            let name = first.insert(first_name(message)).clone();
+            let session = session(&request.headers, None).map(session_name);
+            lives.histories(&session.into_iter().chain([name]).collect::<Vec<_>>())
+        };
+        let body = Body::parse_known(text, request.format, &mut known).ok()?;
+        let model = request.path_model.clone().or_else(|| body.model().map(str::to_owned))?;
+        if body.is_server_side() || body.messages().is_empty() {
+            return None;
+        }
+        let session = session(&request.headers, body.session());
+        let first = first.or_else(|| body.messages().first().map(|message| first_name(message)));
+        let names = session.clone().map(session_name).into_iter().chain(first).collect();
         let messages = body.messages().to_vec();
         let history = Hashed { messages, links: Vec::new(), chain: Chain::new(request.format) };
         let (upstream, purpose) = (request.upstream.as_str().to_owned(), purpose(request.purpose, &body));
-        Some(Self { body, model, upstream, reader, purpose, session, history })
+        Some(Self { body, model, upstream, reader, purpose, session, names, history })
     }
 
     pub(super) fn format(&self) -> Format {
@@ -71,12 +86,12 @@ impl Hashed {
     /// How many messages of the beginning are the same as those of a known history. Messages that are the same byte for
     /// byte become one; others are hashed.
     pub(super) fn meet(&mut self, known: Option<&Self>, format: Format) -> usize {
-        let mut common = 0;
-        let mut is_same = true;
-        for index in self.links.len()..self.messages.len() {
+        let taken = known.map_or(0, |known| self.take_beginning(known));
+        let (mut common, mut is_same) = (taken, true);
+        for index in taken..self.messages.len() {
             let before = known.and_then(|known| Some((known.messages.get(index)?, known.links.get(index)?)));
             let new = match before {
-                Some((message, known_link)) if message.raw() == self.messages[index].raw() => {
+                Some((message, known_link)) if is_equal(message, &self.messages[index]) => {
                     self.messages[index] = Arc::clone(message);
                     *known_link
                 }
@@ -89,43 +104,31 @@ impl Hashed {
         }
         common
     }
-}
 
-/// What a client calls its session.
-fn session(headers: &RequestHeaders, body: &str) -> Option<String> {
-    let named = SESSIONS.iter().find_map(|name| headers.get(name)).map(str::to_owned);
-    let session = named.or_else(|| session_in(body))?;
-    Some(headers.get(AGENT).map_or_else(|| session.clone(), |agent| format!("{session} {agent}")))
-}
-
-/// A session that the body names: `metadata.user_id`, which can hold JSON with a `session_id`, or `prompt_cache_key`.
-fn session_in(body: &str) -> Option<String> {
-    // Most bodies name none, and looking for a word is cheaper than reading everything again.
-    let has = |key: &str| memchr::memmem::find(body.as_bytes(), key.as_bytes()).is_some();
-    if !has("\"prompt_cache_key\"") && !has("\"user_id\"") {
-        return None;
+    /// Takes over how a known history begins, as far as it is the same byte for byte; says how far.
+    fn take_beginning(&mut self, known: &Self) -> usize {
+        let pairs = self.messages.iter().zip(&known.messages);
+        let same = pairs.take_while(|(new, old)| is_equal(new, old)).count();
+        self.messages[..same].clone_from_slice(&known.messages[..same]);
+        self.links = known.links[..same].to_vec();
+        self.chain = known.chain.first(same);
+        same
     }
-    let mut found = None;
-    let mut cursor = Cursor::new(body);
-    // What is no JSON names no session.
-    let _ = cursor.object(|key, cursor| match (key, cursor.kind()?) {
-        ("prompt_cache_key", Kind::String) => {
-            found = Some(cursor.text()?.into_owned());
-            Ok(())
-        }
-        ("metadata", Kind::Object) => cursor.object(|key, cursor| {
-            if key == "user_id" && cursor.kind()? == Kind::String {
-                found = Some(cursor.text()?.into_owned());
-                return Ok(());
-            }
-            cursor.skip().map(drop)
-        }),
-        _ => cursor.skip().map(drop),
-    });
-    let id = found?;
-    let inner = serde_json::from_str::<serde_json::Value>(&id).ok();
-    let inner = inner.and_then(|value| Some(value.get("session_id")?.as_str()?.to_owned()));
-    Some(inner.unwrap_or(id))
+}
+
+fn is_equal(one: &Arc<Message>, other: &Arc<Message>) -> bool {
+    Arc::ptr_eq(one, other) || one.raw() == other.raw()
+}
+
+/// What a client calls its session. What a body says can be JSON with a `session_id`.
+fn session(headers: &RequestHeaders, of_body: Option<&str>) -> Option<String> {
+    let inner = |id: &str| {
+        let value = serde_json::from_str::<serde_json::Value>(id).ok()?;
+        Some(value.get("session_id")?.as_str()?.to_owned())
+    };
+    let named = SESSIONS.iter().find_map(|name| headers.get(name)).map(str::to_owned);
+    let session = named.or_else(|| of_body.map(|id| inner(id).unwrap_or_else(|| id.to_owned())))?;
+    Some(headers.get(AGENT).map_or_else(|| session.clone(), |agent| format!("{session} {agent}")))
 }
 
 /// What a request is for, where only its body says it.

@@ -20,10 +20,14 @@ use louver_store::{
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::OwnedMutexGuard;
 
 /// A history of fewer bytes than this was never cut, whatever the mode, if its model takes more.
 const NEVER_CUT_BYTES: u64 = 60_000;
+
+/// A request of so many bytes can take milliseconds to be decided about.
+const LARGE_BYTES: usize = 256 << 10;
 
 /// The smallest window that a model of which nothing is known may have.
 const SMALLEST_WINDOW: u64 = 4_000;
@@ -85,7 +89,7 @@ impl Keeper {
             return Ok(Decision::Send(Decided::passing(Ticket::default())));
         };
         let was_decided = deciding.own_record().is_some();
-        let Thought { mut tokens, cut, observed } = deciding.think();
+        let Thought { mut tokens, cut, observed } = beside_others(request.body.len(), || deciding.think());
         let mut outcome = if deciding.live.current.is_some() { Outcome::Kept } else { Outcome::Passed };
         let mut cut_reason = None;
         if let Some(cut) = cut {
@@ -115,9 +119,10 @@ impl Keeper {
 
     /// Reads a request, finds its conversation and the record that applies to it.
     pub(super) async fn begin(&self, request: &ModelRequest) -> Result<Option<Deciding>, Halt> {
-        let Some(mut asked) = Asked::read(request, &self.settings.user) else { return Ok(None) };
+        let read = || Asked::read(request, &self.settings.user, &self.lives);
+        let Some(mut asked) = beside_others(request.body.len(), read) else { return Ok(None) };
         let live = self.lives.meet(&mut asked).await;
-        self.weigh(&live);
+        self.lives.weigh(&live, self.settings.max_conversations, self.settings.max_conversation_bytes);
         let scope = self.scope(request, &asked);
         let facts = self.facts(&scope).await;
         let (mut figures, frame) = Figures::of(&asked, &self.settings, facts, live.frame.as_ref());
@@ -290,11 +295,6 @@ impl Keeper {
                 }
             }
         }
-        self.weigh(&deciding.live);
-    }
-
-    fn weigh(&self, live: &Live) {
-        self.lives.weigh(live, self.settings.max_conversations, self.settings.max_conversation_bytes);
     }
 }
 
@@ -303,6 +303,15 @@ fn may(purpose: Purpose, mode: Mode) -> May {
         (Purpose::CountTokens, _) | (_, Mode::Off | Mode::Observe) => May::Nothing,
         (Purpose::Summarise, _) | (_, Mode::Rescue) => May::Forced,
         (Purpose::Generate, Mode::Keep) => May::Everything,
+    }
+}
+
+/// Works on a request of so many bytes. Where that can take long, other streams of this thread move to another one first.
+fn beside_others<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
+    let runtime = Handle::try_current().map(|runtime| runtime.runtime_flavor());
+    match runtime {
+        Ok(RuntimeFlavor::MultiThread) if bytes >= LARGE_BYTES => tokio::task::block_in_place(work),
+        _ => work(),
     }
 }
 

@@ -5,9 +5,9 @@ use super::figures::{Figures, Frame};
 use super::money::Baseline;
 use crate::conversation::{AppliedView, Chain, ViewRecord, extend, window_of};
 use louver::window::{Window, WindowConfig};
-use louver::wire::Format;
+use louver::wire::{Format, Message};
 use louver_store::{ConversationId, DecisionHead, DecisionsVersion, Sequence, StoredDecision};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::{Mutex, OwnedMutexGuard};
@@ -180,6 +180,8 @@ pub(super) struct Lives {
 #[derive(Debug, Default)]
 struct Shelf {
     places: HashMap<ConversationId, Place>,
+    /// The places by when they were last used.
+    order: BTreeMap<u64, ConversationId>,
     by_name: HashMap<String, Vec<ConversationId>>,
     clock: u64,
     bytes: usize,
@@ -196,7 +198,7 @@ struct Place {
 impl Lives {
     /// The conversation that a request belongs to, locked, with the request's history taken over.
     pub(super) async fn meet(&self, asked: &mut Asked) -> OwnedMutexGuard<Live> {
-        let names = names(asked);
+        let names = std::mem::take(&mut asked.names);
         let mut best: Option<(usize, Hashed, OwnedMutexGuard<Live>)> = None;
         for candidate in self.candidates(&names) {
             let live = candidate.lock_owned().await;
@@ -232,6 +234,12 @@ impl Lives {
         live
     }
 
+    /// The histories of these names that are in memory, but for those that somebody is using.
+    pub(super) fn histories(&self, names: &[String]) -> Vec<Vec<Arc<Message>>> {
+        let candidates = self.candidates(names);
+        candidates.iter().filter_map(|live| Some(live.try_lock().ok()?.history.messages.clone())).collect()
+    }
+
     fn candidates(&self, names: &[String]) -> Vec<Arc<Mutex<Live>>> {
         let shelf = lock(&self.shelf);
         let named = names.iter().filter_map(|name| shelf.by_name.get(name));
@@ -245,12 +253,8 @@ impl Lives {
 
     fn touch(&self, id: &ConversationId, names: &[String]) {
         let mut shelf = lock(&self.shelf);
-        shelf.clock += 1;
-        let clock = shelf.clock;
         shelf.name(id, names);
-        if let Some(place) = shelf.places.get_mut(id) {
-            place.used = clock;
-        }
+        shelf.touch(id);
     }
 
     fn place(
@@ -261,16 +265,14 @@ impl Lives {
         names: &[String],
     ) -> Arc<Mutex<Live>> {
         let mut shelf = lock(&self.shelf);
-        shelf.clock += 1;
-        let used = shelf.clock;
         let fresh = || {
             let live = Arc::new(Mutex::new(Live::new(id.clone(), parent, format)));
-            Place { live, names: Vec::new(), used, bytes: 0 }
+            Place { live, names: Vec::new(), used: 0, bytes: 0 }
         };
         let place = shelf.places.entry(id.clone()).or_insert_with(fresh);
-        place.used = used;
         let live = Arc::clone(&place.live);
         shelf.name(id, names);
+        shelf.touch(id);
         live
     }
 
@@ -283,9 +285,7 @@ impl Lives {
             shelf.bytes = shelf.bytes - before + bytes;
         }
         while shelf.places.len() > 1 && (shelf.places.len() > max || shelf.bytes > max_bytes) {
-            let Some(oldest) = shelf.places.iter().min_by_key(|(_, place)| place.used).map(|(id, _)| id.clone()) else {
-                return;
-            };
+            let Some((_, oldest)) = shelf.order.pop_first() else { return };
             shelf.remove(&oldest);
         }
     }
@@ -298,6 +298,14 @@ impl Lives {
 }
 
 impl Shelf {
+    /// Notes that a conversation was used just now.
+    fn touch(&mut self, id: &ConversationId) {
+        let Some(place) = self.places.get_mut(id) else { return };
+        self.clock += 1;
+        self.order.remove(&std::mem::replace(&mut place.used, self.clock));
+        self.order.insert(self.clock, id.clone());
+    }
+
     fn name(&mut self, id: &ConversationId, names: &[String]) {
         for name in names {
             let ids = self.by_name.entry(name.clone()).or_default();
@@ -311,6 +319,7 @@ impl Shelf {
 
     fn remove(&mut self, id: &ConversationId) {
         let Some(place) = self.places.remove(id) else { return };
+        self.order.remove(&place.used);
         self.bytes -= place.bytes;
         for name in place.names {
             if let Some(ids) = self.by_name.get_mut(&name) {
@@ -325,14 +334,6 @@ impl Shelf {
 
 fn lock(shelf: &std::sync::Mutex<Shelf>) -> std::sync::MutexGuard<'_, Shelf> {
     shelf.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-/// What a request's conversation may be found by: its session, then its first message.
-fn names(asked: &Asked) -> Vec<String> {
-    let scope = format!("{} {}", asked.upstream, asked.reader);
-    let session = asked.session.as_ref().map(|session| format!("{scope} session {session}"));
-    let first = asked.history.messages.first().map(|first| blake3::hash(first.raw().as_bytes()).to_hex());
-    session.into_iter().chain(first.map(|first| format!("{scope} first {first}"))).collect()
 }
 
 /// The name of a conversation that begins here, or of a fork behind so many messages.
