@@ -231,6 +231,8 @@ fn log_to_stderr() {
     // A second one in the same process logs where the first does.
     let _ = tracing_subscriber::fmt()
         .json()
+        .with_current_span(false)
+        .with_span_list(false)
         .with_writer(std::io::stderr)
         .with_max_level(tracing_subscriber::filter::LevelFilter::INFO)
         .try_init();

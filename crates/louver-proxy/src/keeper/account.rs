@@ -159,8 +159,11 @@ fn baseline(open: &Open, usage: AnswerUsage) -> Option<NanoUsd> {
     Some(baseline.request(model, held, limit, is_cold, usage))
 }
 
-/// What the data path does not know of a request.
+/// What the data path does not know of a request, where anything happened to it; money alone is in the account.
 fn log(open: &Open, cost: Option<NanoUsd>, baseline: Option<NanoUsd>) {
+    if open.cut_reason.is_none() && open.cache_break.is_none() {
+        return;
+    }
     tracing::info!(
         conversation = %open.conversation.id,
         cost_usd = cost.map(NanoUsd::usd),
