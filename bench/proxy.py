@@ -66,12 +66,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def cpu(pids):
-    """Seconds of processor time of processes."""
-    ticks = 0
-    for pid in pids:
-        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
+    """Seconds of processor time of processes, by the clock that each has of its own (ticks of /proc are too coarse)."""
+    return sum(time.clock_gettime((~pid << 3) | 2) for pid in pids)
 
 
 def resident(pids):
