@@ -28,9 +28,13 @@ pub struct ViewRecord {
     /// Whether the provider had refused the request before.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_rescue: bool,
-    /// Whether it was decided at another request, and the client has changed something behind what it speaks of since.
+    /// Whether it was decided at another request: the client has changed something behind what it speaks of since, or it is
+    /// settled that nothing new is decided here.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_taken_over: bool,
+    /// Whether nothing is decided any more, because the provider refused again and again.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_left_alone: bool,
     /// How many messages the request had.
     pub messages: usize,
     /// Messages that are not sent.

@@ -48,6 +48,7 @@ impl<'w> Recorder<'w> {
             trigger: trigger.flatten(),
             is_rescue: false,
             is_taken_over: false,
+            is_left_alone: false,
             messages: counted.len(),
             thinking_gone_before: self.thinking_gone_before(&gone),
             gone,
@@ -59,7 +60,8 @@ impl<'w> Recorder<'w> {
             texts: String::new(),
             facts: serde_json::Value::Null,
         };
-        record.touches = record.last_place();
+        // A view that is the history itself says something of this very history, and of no other.
+        record.touches = if record.is_everything() { record.messages } else { record.last_place() };
         record.texts = hash_of_texts(&record, &self.history).unwrap_or_default();
         record
     }

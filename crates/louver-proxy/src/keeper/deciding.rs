@@ -90,9 +90,13 @@ impl Keeper {
         };
         let was_decided = deciding.own_record().is_some();
         let Thought { mut tokens, cut, observed } = beside_others(request.body.len(), || deciding.think());
-        let mut outcome = if deciding.live.current.is_some() { Outcome::Kept } else { Outcome::Passed };
+        let mut outcome = if deciding.live.cut().is_some() { Outcome::Kept } else { Outcome::Passed };
         let mut cut_reason = None;
-        if let Some(cut) = cut {
+        let is_undecided = deciding.live.undecided.as_ref() == Some(&deciding.key);
+        if let Some(cut) = cut.as_ref().filter(|cut| is_undecided && !cut.is_forced) {
+            tokens.sent = cut.tokens_before;
+            outcome = self.keep_uncut(&mut deciding).await?;
+        } else if let Some(cut) = cut {
             let (reason, tokens_before) = (reason(&cut.record), cut.tokens_before);
             match self.keep_cut(&mut deciding, cut).await? {
                 true => (outcome, cut_reason) = (Outcome::Cut, Some(reason)),
@@ -101,7 +105,7 @@ impl Keeper {
         }
         self.take_over(&mut deciding).await?;
         let own = deciding.own_record();
-        if let Some(current) = deciding.live.current.as_ref().filter(|current| !current.record.is_taken_over)
+        if let Some(current) = deciding.live.cut().filter(|current| !current.record.is_taken_over)
             && own.is_some()
             && outcome == Outcome::Kept
         {
@@ -146,6 +150,9 @@ impl Keeper {
                 return Err(unavailable(why).into());
             }
             Err(error) => tracing::error!(%error, "a recorded view cannot be built; the history goes out as it came"),
+        }
+        if deciding.is_left_alone() {
+            deciding.may = May::Nothing;
         }
         Ok(Some(deciding))
     }
@@ -194,6 +201,23 @@ impl Keeper {
             }
             kept => kept.map(drop),
         }
+    }
+
+    /// The same request went out uncut before and may still be in flight: that is settled as a cut would be, so whoever
+    /// was there first counts for both.
+    async fn keep_uncut(&self, deciding: &mut Deciding) -> Result<Outcome, Halt> {
+        let kept = match deciding.present() {
+            Ok(record) => self.keep_record(deciding, &ViewRecord { is_taken_over: true, ..record }).await,
+            Err(error) => {
+                tracing::error!(%error, "a history cannot be decided about; it goes out as it was recorded");
+                Ok(None)
+            }
+        };
+        match kept {
+            Err(Halt::Store(error)) => tracing::warn!(%error, "that nothing is cut cannot be recorded"),
+            kept => drop(kept?),
+        }
+        Ok(if deciding.live.cut().is_some() { Outcome::Kept } else { Outcome::Passed })
     }
 
     /// Records a new cut; says whether it is shown. One that only pays is put off where it cannot be recorded.
@@ -287,6 +311,7 @@ impl Keeper {
         if purpose != Purpose::CountTokens {
             deciding.live.frame = Some(deciding.frame.clone());
             deciding.live.last_request = Some(Instant::now());
+            deciding.live.undecided = deciding.own_record().is_none().then(|| deciding.key.clone());
             if self.settings.archive == Archive::Full {
                 let mut queued = deciding.new_content().into_iter().map(|run| self.store.put_content_behind(run));
                 // What was lost is tried again with the next request.
@@ -342,11 +367,7 @@ impl Deciding {
             let view = record.apply(format, &live.history.messages, &live.history.chain)?;
             live.current = Some(Current { sequence, record: Arc::new(record), view });
         }
-        let is_everything = live.current.as_ref().is_some_and(|current| current.record.is_everything());
         let taken_over = live.current.as_ref().map(|current| ViewRecord::clone(&current.record));
-        if is_everything {
-            live.current = None;
-        }
         Ok(taken_over.filter(|_| !chosen.is_on_chain))
     }
 
@@ -437,6 +458,16 @@ impl Deciding {
         }
     }
 
+    /// Whether this conversation was given up: its view stays, and nothing more is tried.
+    pub(super) fn is_left_alone(&self) -> bool {
+        self.live.current.as_ref().is_some_and(|current| current.record.is_left_alone)
+    }
+
+    /// What goes out without a new decision, as a record.
+    pub(super) fn present(&self) -> Result<ViewRecord, louver::Error> {
+        Ok(self.record(&self.live.other_window(&self.figures.config)?))
+    }
+
     /// The view of a window as a record, with what it was decided by.
     pub(super) fn record(&self, window: &Window) -> ViewRecord {
         let mut record = ViewRecord::of(window, &self.live.history.chain);
@@ -473,7 +504,7 @@ impl Deciding {
 
     /// The request with the view in the place of the history; nothing where it goes out as it came.
     fn body(&self) -> Option<Bytes> {
-        let current = self.live.current.as_ref()?;
+        let current = self.live.cut()?;
         let messages = &self.asked.history.messages;
         let items = current.view.items(messages.len()).map(|item| match item {
             Item::Kept(index) => (Some(index), messages[index].raw()),

@@ -6,7 +6,7 @@ use super::money::Baseline;
 use crate::conversation::{AppliedView, Chain, ViewRecord, extend, window_of};
 use louver::window::{Window, WindowConfig};
 use louver::wire::{Format, Message};
-use louver_store::{ConversationId, DecisionHead, DecisionsVersion, Sequence, StoredDecision};
+use louver_store::{ConversationId, DecisionHead, DecisionKey, DecisionsVersion, Sequence, StoredDecision};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
@@ -37,6 +37,8 @@ pub(super) struct Live {
     pub(super) frame: Option<Frame>,
     pub(super) baseline: Arc<std::sync::Mutex<Baseline>>,
     pub(super) last_request: Option<Instant>,
+    /// The last request that went out without a decision of its own.
+    pub(super) undecided: Option<DecisionKey>,
     /// How many messages were archived.
     pub(super) archived: usize,
 }
@@ -78,6 +80,7 @@ impl Live {
             frame: None,
             baseline: Arc::default(),
             last_request: None,
+            undecided: None,
             archived: 0,
         }
     }
@@ -101,6 +104,11 @@ impl Live {
             self.current = None;
         }
         self.history = history.clone();
+    }
+
+    /// The record that applies, where it is not that everything is sent.
+    pub(super) fn cut(&self) -> Option<&Current> {
+        self.current.as_ref().filter(|current| !current.record.is_everything())
     }
 
     /// Keeps those records that still are there, with what has become of them; the first of those that are not known.

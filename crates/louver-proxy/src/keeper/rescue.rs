@@ -54,11 +54,14 @@ impl Keeper {
         refused: Refused,
     ) -> Result<Option<Decided<Ticket>>, Halt> {
         let Some(mut deciding) = self.begin(request).await? else { return Ok(None) };
+        if deciding.is_left_alone() {
+            return Ok(None);
+        }
         if let Some(mended) = self.mended_by_another(&deciding, open) {
             return Ok(Some(mended));
         }
         if deciding.is_storm() {
-            tracing::error!(conversation = %deciding.live.id, "refused again and again; this conversation is left alone");
+            self.leave_alone(&mut deciding).await?;
             return Ok(None);
         }
         let mended = match refused.refusal {
@@ -74,6 +77,21 @@ impl Keeper {
         next.cut_reason = Some("refused by the provider".to_owned());
         next.cache_break = Some("the history was cut".to_owned());
         Ok(Some(deciding.decided(Outcome::Rescued, next)))
+    }
+
+    /// Gives a conversation up: what was decided stays, and nothing more will be.
+    async fn leave_alone(&self, deciding: &mut Deciding) -> Result<(), Halt> {
+        tracing::error!(conversation = %deciding.live.id, "refused again and again; this conversation is left alone");
+        match deciding.present() {
+            Ok(record) => {
+                let record = ViewRecord { is_left_alone: true, is_taken_over: true, ..record };
+                self.keep_record(deciding, &record).await.map(drop)
+            }
+            Err(error) => {
+                tracing::error!(%error, "that a conversation is left alone cannot be recorded");
+                Ok(())
+            }
+        }
     }
 
     /// The same request was refused twice at once, and the other one has a further attempt already: it is for both.
@@ -161,7 +179,7 @@ fn input_limit(limit: u64, figures: OverflowFigures, open: &Open) -> u64 {
 impl Deciding {
     /// The present view without thinking, if there is one of ours.
     fn without_thinking(&self) -> Option<ViewRecord> {
-        let current = self.live.current.as_ref()?;
+        let current = self.live.cut()?;
         let Hashed { messages, chain, .. } = &self.live.history;
         let last = messages.iter().rposition(|message| message.shape().has(PartKind::Thinking));
         let last = last.map_or(0, |index| chain.count_before(index + 1));

@@ -4,7 +4,7 @@ use crate::desk::{Cut, Desk, small, well};
 use crate::talk::Talk;
 use crate::world::json_answer;
 use louver::Format;
-use louver_proxy::KeeperSettings;
+use louver_proxy::{KeeperSettings, ViewRecord};
 
 fn in_mode(mode: &str, talk: &Talk) -> Talk {
     Talk { headers: format!("x-louver-mode: {mode}\r\n"), ..talk.clone() }
@@ -107,4 +107,28 @@ async fn a_summary_gets_the_recorded_view_and_is_cut_only_if_it_would_not_fit() 
     let asked = desk.ask(&summary).await;
     assert_eq!(asked.outcome(), "cut");
     assert_eq!(asked.messages(talk.format).last(), summary.messages.last());
+}
+
+#[tokio::test]
+async fn a_request_that_went_out_uncut_is_not_cut_when_it_comes_again() {
+    let settings = KeeperSettings { context_window: Some(400_000), ..small() };
+    let long = || Talk { words: 3_000, ..Talk::new(Format::Anthropic) };
+    // Where a cut pays, but nothing forces it.
+    let mut talk = long();
+    let cut = Desk::open(settings.clone()).await.until_cut(&mut talk).await;
+
+    let mut desk = Desk::open(settings).await;
+    let uncut = Talk { headers: "x-louver-mode: off\r\n".to_owned(), ..talk.clone() };
+    assert_eq!(desk.ask(&uncut).await.outcome(), "passed");
+    let asked = desk.ask(&talk).await;
+    assert_eq!((asked.outcome(), asked.body()), ("passed", talk.body().as_str()));
+    let decisions = desk.decisions(&talk).await;
+    assert_eq!((decisions.len(), decisions[0].is_shown), (1, true));
+    assert!(ViewRecord::parse(&decisions[0].decision.record).unwrap().is_everything());
+    // The same for everybody, and only for this request.
+    desk.reopen().await;
+    assert_eq!(desk.ask(&talk).await.body(), talk.body());
+    talk.turn();
+    let later = desk.ask(&talk).await;
+    assert_eq!((later.outcome(), cut.held.len() < talk.messages.len()), ("cut", true));
 }

@@ -4,7 +4,7 @@ use crate::desk::{Cut, Desk, small, well};
 use crate::talk::{Talk, prose};
 use crate::world::{RawRequest, Step, json_answer, sse_answer};
 use louver::Format;
-use louver_proxy::KeeperSettings;
+use louver_proxy::{KeeperSettings, ViewRecord};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -197,7 +197,7 @@ fn capricious(number: &AtomicUsize, request: &RawRequest) -> Vec<Step> {
 #[tokio::test]
 async fn three_rescues_in_a_row_are_enough() {
     let number = AtomicUsize::new(0);
-    let desk = Desk::with(patient(), move |_, request| capricious(&number, request)).await;
+    let mut desk = Desk::with(patient(), move |_, request| capricious(&number, request)).await;
     let mut talk = Talk::new(Format::Anthropic).turns(60);
     for _ in 0..3 {
         talk.messages.push(r#"{"role":"assistant","content":"Done."}"#.to_owned());
@@ -209,6 +209,18 @@ async fn three_rescues_in_a_row_are_enough() {
     talk.messages.push(talk.user("Go on."));
     let asked = desk.ask(&talk).await;
     assert_eq!((asked.answer.status(), asked.outcome(), asked.sent.len()), (400, "refused", 1));
+    // That is a record: whoever comes later leaves it alone, too, and sends the same.
+    let view = asked.messages(talk.format);
+    desk.reopen().await;
+    for _ in 0..3 {
+        talk.messages.push(r#"{"role":"assistant","content":"Done."}"#.to_owned());
+        talk.messages.push(talk.user(&prose(3, 3_000)));
+        let asked = desk.ask(&talk).await;
+        assert_eq!((asked.sent.len(), &asked.messages(talk.format)[..view.len()]), (1, &view[..]));
+        assert!(matches!(asked.outcome(), "kept" | "refused"), "{}", asked.outcome());
+    }
+    let last = desk.decisions(&talk).await.pop().unwrap();
+    assert!(ViewRecord::parse(&last.decision.record).unwrap().is_left_alone);
 }
 
 #[tokio::test]
