@@ -4,7 +4,7 @@ use super::live::Lives;
 use crate::conversation::{Chain, link};
 use crate::model_request::{ModelRequest, Purpose, Reader};
 use crate::request_headers::RequestHeaders;
-use louver::wire::{Body, Format, Message};
+use louver::wire::{Body, Format, Message, PartKind, Role};
 use louver_store::{ChainHash, ReaderId};
 use std::sync::Arc;
 
@@ -21,6 +21,17 @@ const SESSIONS: [&str; 7] = [
 
 /// Names one of several conversations of a session.
 const AGENT: &str = "x-claude-code-agent-id";
+
+/// What clients open their request for a summary with, where neither header nor field says so: Claude Code, Codex, Gemini
+/// CLI, as their published programs have it.
+const SUMMARY_OPENINGS: [&str; 6] = [
+    "Your task is to create a detailed summary of the conversation so far",
+    "Your task is to create a detailed summary of this conversation",
+    "Your task is to create a detailed summary of the RECENT portion of the conversation",
+    "You are performing a CONTEXT CHECKPOINT COMPACTION.",
+    "First, reason in your scratchpad. Then, generate the <state_snapshot>.",
+    "First, reason in your scratchpad. Then, generate the updated <state_snapshot>.",
+];
 
 /// A request with a history that can be cut.
 #[derive(Debug)]
@@ -133,8 +144,66 @@ fn session(headers: &RequestHeaders, of_body: Option<&str>) -> Option<String> {
 
 /// What a request is for, where only its body says it.
 fn purpose(purpose: Purpose, body: &Body) -> Purpose {
-    let last = body.messages().last();
-    let is_trigger = last.is_some_and(|message| message.raw().contains(r#""compaction_trigger""#));
-    let summarises = purpose == Purpose::Generate && body.format() == Format::OpenAiResponses && is_trigger;
+    let last = body.messages().last().filter(|_| purpose == Purpose::Generate);
+    let is_trigger = |message: &Message| {
+        body.format() == Format::OpenAiResponses && message.raw().contains(r#""compaction_trigger""#)
+    };
+    let summarises = last.is_some_and(|message| is_trigger(message) || opens_a_summary(message));
     if summarises { Purpose::Summarise } else { purpose }
+}
+
+/// Whether a line of what the user says is how a client asks for a summary.
+fn opens_a_summary(message: &Message) -> bool {
+    let is_opening = |line: &str| SUMMARY_OPENINGS.iter().any(|opening| line.trim_start().starts_with(opening));
+    let own = message.shape().parts.iter().filter(|part| part.kind == PartKind::Text && !part.nested);
+    message.shape().role == Role::User && own.into_iter().any(|part| message.text_of(part).lines().any(is_opening))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Body, Format, Purpose, SUMMARY_OPENINGS, purpose};
+    use louver::json::text::encode;
+
+    fn purpose_of(format: Format, last: &str) -> Purpose {
+        let body = match format {
+            Format::Anthropic | Format::OpenAiChat => format!(r#"{{"messages":[{last}]}}"#),
+            Format::OpenAiResponses => format!(r#"{{"input":[{last}]}}"#),
+            Format::Gemini => format!(r#"{{"contents":[{last}]}}"#),
+        };
+        purpose(Purpose::Generate, &Body::parse(&body, Some(format)).unwrap())
+    }
+
+    fn said(format: Format, role: &str, text: &str) -> String {
+        let text = encode(text);
+        match format {
+            Format::Gemini => format!(r#"{{"role":"{role}","parts":[{{"text":{text}}}]}}"#),
+            _ => format!(r#"{{"role":"{role}","content":{text}}}"#),
+        }
+    }
+
+    #[test]
+    fn a_request_for_a_summary_is_known_by_its_opening() {
+        for opening in SUMMARY_OPENINGS {
+            for format in Format::ALL {
+                let asked = said(format, "user", &format!("Respond with text only.\n\n{opening} And so on."));
+                assert_eq!(purpose_of(format, &asked), Purpose::Summarise, "{format} {opening}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_else_is_taken_for_one() {
+        let opening = SUMMARY_OPENINGS[0];
+        for format in Format::ALL {
+            for (role, text) in [("user", format!("What does \"{opening}\" mean?")), ("user", "Sum it up.".to_owned())]
+            {
+                assert_eq!(purpose_of(format, &said(format, role, &text)), Purpose::Generate, "{format} {text}");
+            }
+        }
+        assert_eq!(purpose_of(Format::OpenAiChat, &said(Format::OpenAiChat, "assistant", opening)), Purpose::Generate);
+        let result = format!(
+            r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t","content":"{opening}"}}]}}"#
+        );
+        assert_eq!(purpose_of(Format::Anthropic, &result), Purpose::Generate);
+    }
 }
