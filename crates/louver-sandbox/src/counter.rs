@@ -7,7 +7,7 @@ use serde_json::Value;
 const MEDIA_TOKENS: u64 = 1_600;
 
 /// Fields that the model never sees as text, or that only say what kind of block it is.
-const UNSEEN_FIELDS: [&str; 16] = [
+const UNSEEN_FIELDS: [&str; 17] = [
     "type",
     "id",
     "call_id",
@@ -24,6 +24,8 @@ const UNSEEN_FIELDS: [&str; 16] = [
     "is_error",
     "phase",
     "annotations",
+    // What a client library noted down for itself, often once more what stands elsewhere.
+    "provider_specific_fields",
 ];
 
 /// Fields whose value is media, by any provider's name for it.
@@ -130,6 +132,12 @@ mod tests {
     fn ids_and_signatures_count_nothing() {
         let block = json!({"type": "thinking", "thinking": "12345678", "signature": "x".repeat(4000)});
         assert_eq!(Counter::chars4().block(&block), 2);
+    }
+
+    #[test]
+    fn what_a_library_noted_for_itself_counts_nothing() {
+        let noted = json!({"role": "assistant", "content": "1234", "provider_specific_fields": {"copy": "1234"}});
+        assert_eq!(Counter::chars4().block(&noted), 1);
     }
 
     #[test]
