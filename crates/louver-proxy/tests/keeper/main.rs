@@ -9,6 +9,7 @@ mod world;
 mod api;
 mod chains;
 mod desk;
+mod golden;
 mod modes;
 mod recall;
 mod rescues;
