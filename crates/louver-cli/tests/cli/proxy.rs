@@ -49,7 +49,6 @@ fn no_secret_is_in_logs_store_or_metrics() {
 
 #[cfg(target_os = "linux")]
 #[test]
-#[expect(clippy::print_stdout, reason = "says when it is skipped")]
 fn no_core_is_written() {
     use assert_cmd::cargo::cargo_bin;
     use std::os::unix::process::ExitStatusExt;
