@@ -9,6 +9,7 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 /// What one permit of the common room stands for.
@@ -99,9 +100,11 @@ pub(crate) async fn receive(
     room: &Room,
     limits: &Limits,
 ) -> Result<Received, NotReceived> {
-    let mut taken = Vec::new();
-    let raw = timeout(limits.upload_total, read(body, room, limits, &mut taken)).await;
-    let raw = raw.unwrap_or(Err(NotReceived::Slow))?;
+    // In a task of its own: whoever takes a piece wakes the connection's task, and a task that wakes itself wakes a thread.
+    let mut reading = JoinSet::new();
+    reading.spawn(read_in_time(body, room.clone(), limits.clone()));
+    let read = reading.join_next().await.and_then(Result::ok);
+    let (raw, mut taken) = read.unwrap_or(Err(NotReceived::Gone))?;
     let (raw, text) = match Coding::of(headers) {
         Ok(None) => {
             let text = Text::new(raw);
@@ -118,6 +121,16 @@ pub(crate) async fn receive(
         taken.extend(room.take(text.bytes.len(), limits).await?);
     }
     Ok(Received { raw, text, _room: taken })
+}
+
+async fn read_in_time(
+    body: Incoming,
+    room: Room,
+    limits: Limits,
+) -> Result<(Vec<u8>, Vec<OwnedSemaphorePermit>), NotReceived> {
+    let mut taken = Vec::new();
+    let raw = timeout(limits.upload_total, read(body, &room, &limits, &mut taken)).await;
+    Ok((raw.unwrap_or(Err(NotReceived::Slow))?, taken))
 }
 
 async fn read(
