@@ -114,10 +114,10 @@ async fn say_what_was_saved(store: &SqliteStore, began: UnixMillis, shell: &mut 
     let mine: Vec<_> = page.rows.iter().filter(|row| row.last >= began).collect();
     let requests: u64 = mine.iter().map(|row| row.requests).sum();
     let cuts: u64 = mine.iter().map(|row| row.cuts).sum();
-    // The sum of nothing is -0.
-    let cost = 0.0 + mine.iter().map(|row| row.cost.usd()).sum::<f64>();
-    let baseline: f64 = mine.iter().map(|row| row.baseline.usd()).sum();
-    let saved = (baseline - cost).max(0.0);
+    // The sum of nothing is -0 by itself.
+    let cost = mine.iter().map(|row| row.cost.usd()).fold(0.0, |sum, usd| sum + usd);
+    let baseline = mine.iter().map(|row| row.baseline.usd()).fold(0.0, |sum, usd| sum + usd);
+    let saved = f64::max(baseline - cost, 0.0);
     shell.printer.note(&format!(
         "Louver: {} cost about {} at list prices, {} less than uncut.",
         plural(usize::try_from(requests).unwrap_or(usize::MAX), "request"),
