@@ -7,6 +7,7 @@
 mod access;
 mod answer_body;
 mod answers;
+mod bind_error;
 mod brain;
 mod client_io;
 mod closing;
@@ -35,6 +36,7 @@ mod tee;
 mod upstream;
 
 pub use access::AccessToken;
+pub use bind_error::BindError;
 pub use brain::{
     AfterRefusal, Brain, Conversation, Decided, Decision, OwnRefusal, OwnRefusalKind, PageBody, Passing, Refused,
     Tokens,
@@ -47,6 +49,6 @@ pub use keeper::{Archive, Keeper, KeeperSettings, Ticket, UnknownArchive};
 pub use limits::Limits;
 pub use model_request::{Mode, ModelRequest, Purpose, Reader, UnknownMode, UpstreamName};
 pub use outcome::Outcome;
-pub use proxy::{BindError, Proxy};
+pub use proxy::Proxy;
 pub use reloader::Reloader;
 pub use request_headers::RequestHeaders;

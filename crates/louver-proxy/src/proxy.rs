@@ -1,16 +1,13 @@
 //! The proxy itself: listens, serves, stops.
 
-use crate::access::Access;
+use crate::bind_error::BindError;
 use crate::brain::Brain;
 use crate::client_io::ClientIo;
 use crate::config::ProxyConfig;
-use crate::connector::{Connector, TlsError};
 use crate::limits::Limits;
-use crate::pages::Pages;
 use crate::received::Room;
 use crate::reloader::Reloader;
 use crate::service::Service;
-use crate::upstream::UpstreamClient;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -53,30 +50,6 @@ pub struct Proxy<B: Brain> {
     current: Reloader<B>,
 }
 
-/// Why a proxy cannot start.
-#[derive(Debug, thiserror::Error)]
-pub enum BindError {
-    /// It was to listen where others than this machine can reach it, and nobody was to show a token.
-    #[error(
-        "listening on {0} needs an access token, because others than this machine can reach it: name one with --token-env"
-    )]
-    NeedsToken(SocketAddr),
-    /// Somebody else listens there.
-    #[error("something listens on {0} already: name another address with --listen, as 127.0.0.1:0 for any free port")]
-    InUse(SocketAddr),
-    /// The address cannot be listened on.
-    #[error("cannot listen on {address}")]
-    Listen {
-        /// The address.
-        address: SocketAddr,
-        /// Why not.
-        source: io::Error,
-    },
-    /// TLS cannot be set up.
-    #[error(transparent)]
-    Tls(#[from] TlsError),
-}
-
 impl<B: Brain> Proxy<B> {
     /// Listens on the configured address. Port 0 picks a free one.
     ///
@@ -86,7 +59,7 @@ impl<B: Brain> Proxy<B> {
     pub async fn bind(config: ProxyConfig, brain: B) -> Result<Self, BindError> {
         let listen = config.listen;
         let room = Room::new(config.limits.max_buffered_bytes);
-        let service = service(config, brain, room)?;
+        let service = Service::new(config, brain, room)?;
         let failed = |source: io::Error| match source.kind() {
             io::ErrorKind::AddrInUse => BindError::InUse(listen),
             _ => BindError::Listen { address: listen, source },
@@ -136,28 +109,6 @@ impl<B: Brain> Proxy<B> {
         }
         connections.shutdown().await;
     }
-}
-
-/// What serves requests by these settings.
-pub(crate) fn service<B: Brain>(config: ProxyConfig, brain: B, room: Room) -> Result<Service<B>, BindError> {
-    let needs_token = !config.listen.ip().is_loopback();
-    if needs_token && config.access_tokens.is_empty() {
-        return Err(BindError::NeedsToken(config.listen));
-    }
-    let connector = Connector::new(config.limits.connect, &config.extra_roots)?;
-    let upstreams = config.upstreams.iter().map(|(name, upstream)| {
-        let client = UpstreamClient::new(name.clone(), upstream, config.mode, &connector);
-        (name.as_str().to_owned(), client)
-    });
-    Ok(Service {
-        brain: Arc::new(brain),
-        upstreams: upstreams.collect(),
-        access: Access::new(config.access_tokens),
-        needs_token,
-        pages: Pages { hosts: config.page_hosts },
-        room,
-        limits: config.limits,
-    })
 }
 
 /// The next connection, once there is room for one.

@@ -1,8 +1,8 @@
 //! Other settings for a proxy that runs.
 
+use crate::bind_error::BindError;
 use crate::brain::Brain;
 use crate::config::ProxyConfig;
-use crate::proxy::{self, BindError};
 use crate::service::Service;
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -49,7 +49,7 @@ impl<B: Brain> Reloader<B> {
     /// See [`BindError`]; the old settings then stay.
     pub fn reload(&self, config: ProxyConfig, brain: B) -> Result<(), BindError> {
         let room = self.service().room.clone();
-        let service = proxy::service(ProxyConfig { listen: self.listen, ..config }, brain, room)?;
+        let service = Service::new(ProxyConfig { listen: self.listen, ..config }, brain, room)?;
         *self.service.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(service);
         Ok(())
     }

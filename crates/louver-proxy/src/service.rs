@@ -3,7 +3,10 @@
 use crate::access::{Access, Shown};
 use crate::answer_body::{AnswerBody, Rest, Witness};
 use crate::answers::{client_response, own_answer};
+use crate::bind_error::BindError;
 use crate::brain::Brain;
+use crate::config::ProxyConfig;
+use crate::connector::Connector;
 use crate::ending::End;
 use crate::exchange::Exchange;
 use crate::headers::{self, BodyChange};
@@ -43,6 +46,28 @@ struct Admitted<'a> {
 }
 
 impl<B: Brain> Service<B> {
+    /// What serves requests by these settings.
+    pub(crate) fn new(config: ProxyConfig, brain: B, room: Room) -> Result<Self, BindError> {
+        let needs_token = !config.listen.ip().is_loopback();
+        if needs_token && config.access_tokens.is_empty() {
+            return Err(BindError::NeedsToken(config.listen));
+        }
+        let connector = Connector::new(config.limits.connect, &config.extra_roots)?;
+        let upstreams = config.upstreams.iter().map(|(name, upstream)| {
+            let client = UpstreamClient::new(name.clone(), upstream, config.mode, &connector);
+            (name.as_str().to_owned(), client)
+        });
+        Ok(Self {
+            brain: Arc::new(brain),
+            upstreams: upstreams.collect(),
+            access: Access::new(config.access_tokens),
+            needs_token,
+            pages: Pages { hosts: config.page_hosts },
+            room,
+            limits: config.limits,
+        })
+    }
+
     /// Answers a request.
     pub(crate) async fn handle(&self, request: Request<Incoming>) -> Response<AnswerBody> {
         let path = request.uri().path().to_owned();

@@ -1,6 +1,6 @@
 //! `louver archive`: what the proxy keeps.
 
-use super::{Deliverable, Exit, Shell, proxy};
+use super::{Deliverable, Exit, Shell, proxy, proxy_setup};
 use crate::args::{Archive as Job, ArchiveList, ArchiveOne};
 use crate::printer::{dollars, grouped, plural};
 use anyhow::bail;
@@ -37,7 +37,7 @@ pub(super) fn run(job: &Job, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
 
 /// A store that is there; none is made by looking for it.
 pub(super) fn open(named: Option<&Path>) -> anyhow::Result<SqliteStore> {
-    let path = named.map_or_else(proxy::default_store, |path| Ok(path.to_owned()))?;
+    let path = named.map_or_else(proxy_setup::default_store, |path| Ok(path.to_owned()))?;
     if !path.exists() {
         bail!("{}: there is no store here; `louver proxy` and `louver wrap` make one", path.display());
     }

@@ -12,6 +12,7 @@ mod mcp_servers;
 mod models;
 mod money;
 mod proxy;
+mod proxy_setup;
 mod recall;
 mod recall_archive;
 mod reload;

@@ -1,7 +1,7 @@
 //! `louver recall --archive`: what did the proxy leave out?
 
 use super::recall::{NO_SUCH_WORDS, nothing_in, show_hits, show_messages};
-use super::{Exit, Shell, archive, proxy};
+use super::{Exit, Shell, archive, proxy_setup};
 use crate::args::Recall;
 use crate::inspect::pieces;
 use crate::recall::{Excerpt, Row};
@@ -23,7 +23,7 @@ pub(super) fn run(job: &Recall, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let (point, typed) = sought(job);
     let wanted = wanted(typed)?;
     let store = archive::open(job.store.as_deref())?;
-    let reading = Reading { job, store: &store, reader: proxy::keeper_settings().user, point };
+    let reading = Reading { job, store: &store, reader: proxy_setup::keeper_settings().user, point };
     super::task::runtime()?.block_on(async {
         let exit = match &wanted {
             Wanted::Address(address) => reading.fetch(address, shell).await,

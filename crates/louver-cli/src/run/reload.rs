@@ -1,6 +1,6 @@
 //! SIGHUP: a running proxy reads its configuration again.
 
-use super::proxy::{self, Fixed};
+use super::proxy_setup::{Fixed, setup};
 use crate::args::Proxy as Job;
 use crate::config::Config;
 use anyhow::ensure;
@@ -66,7 +66,7 @@ impl<'a> Reloads<'a> {
         for warning in &checked.warnings {
             tracing::warn!(%warning, "the configuration has something odd");
         }
-        let setup = proxy::setup(self.job, Some(&checked.config), Some(&self.fixed))?;
+        let setup = setup(self.job, Some(&checked.config), Some(&self.fixed))?;
         // Nobody could be told a token that is made now.
         let is_new = self.fixed.made_token.is_none() && setup.fixed.made_token.is_some();
         ensure!(!is_new, "proxy.access_tokens names no token any more: name one, or restart");

@@ -1,6 +1,6 @@
 //! `louver wrap`: a client behind a proxy of its own.
 
-use super::{Exit, Shell, proxy};
+use super::{Exit, Shell, proxy, proxy_setup};
 use crate::args::{Wrap as Job, WrappedClient};
 use crate::printer::{dollars, plural};
 use anyhow::Context;
@@ -23,10 +23,10 @@ struct Start {
 pub(super) fn run(job: &Job, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     proxy::keep_memory_private();
     super::task::runtime()?.block_on(async {
-        let path = job.store.clone().map_or_else(proxy::default_store, Ok)?;
+        let path = job.store.clone().map_or_else(proxy_setup::default_store, Ok)?;
         let store = proxy::open(&path)?;
-        let mut keeper = proxy::keeper_settings();
-        keeper.recall_command = proxy::recall_command(&path);
+        let mut keeper = proxy_setup::keeper_settings();
+        keeper.recall_command = proxy_setup::recall_command(&path);
         (keeper.archive, keeper.context_window) = (Archive::Full, job.context_window);
         let serving = Proxy::bind(config(job)?, Keeper::new(Arc::clone(&store) as Arc<_>, keeper)).await?;
         let start = start(job.client, &format!("http://{}", serving.local_addr()));
@@ -57,7 +57,7 @@ fn config(job: &Job) -> anyhow::Result<ProxyConfig> {
         config.mode = mode.parse()?;
     }
     // Nobody is told: the page of a wrapped client's proxy ends with the client.
-    config.access_tokens.push(AccessToken::of_owner(&proxy::random_token()?));
+    config.access_tokens.push(AccessToken::of_owner(&proxy_setup::random_token()?));
     Ok(config)
 }
 

@@ -1,6 +1,5 @@
 //! A request as the keeper reads it.
 
-use super::live::Lives;
 use crate::conversation::{Chain, link};
 use crate::model_request::{ModelRequest, Purpose, Reader};
 use crate::request_headers::RequestHeaders;
@@ -58,8 +57,12 @@ pub(super) struct Hashed {
 
 impl Asked {
     /// Reads a request, as far as it is not known from an earlier one; nothing where it has no history here that could be
-    /// cut.
-    pub(super) fn read(request: &ModelRequest, user: &ReaderId, lives: &Lives) -> Option<Self> {
+    /// cut. `histories` gives those that are known by some names.
+    pub(super) fn read(
+        request: &ModelRequest,
+        user: &ReaderId,
+        histories: impl Fn(&[String]) -> Vec<Vec<Arc<Message>>>,
+    ) -> Option<Self> {
         let text = request.text.as_ref()?;
         let reader = match &request.reader {
             Reader::Token(name) => ReaderId::from(&**name),
@@ -72,7 +75,7 @@ impl Asked {
         let mut known = |message: &Message| {
             let name = first.insert(first_name(message)).clone();
             let session = session(&request.headers, None).map(session_name);
-            lives.histories(&session.into_iter().chain([name]).collect::<Vec<_>>())
+            histories(&session.into_iter().chain([name]).collect::<Vec<_>>())
         };
         let body = Body::parse_known(text, request.format, &mut known).ok()?;
         let model = request.path_model.clone().or_else(|| body.model().map(str::to_owned))?;

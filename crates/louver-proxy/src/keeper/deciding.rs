@@ -123,7 +123,7 @@ impl Keeper {
 
     /// Reads a request, finds its conversation and the record that applies to it.
     pub(super) async fn begin(&self, request: &ModelRequest) -> Result<Option<Deciding>, Halt> {
-        let read = || Asked::read(request, &self.settings.user, &self.lives);
+        let read = || Asked::read(request, &self.settings.user, |names| self.lives.histories(names));
         let Some(mut asked) = beside_others(request.body.len(), read) else { return Ok(None) };
         let live = self.lives.meet(&mut asked).await;
         self.lives.weigh(&live, self.settings.max_conversations, self.settings.max_conversation_bytes);
