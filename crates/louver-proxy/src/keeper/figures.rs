@@ -70,11 +70,7 @@ impl Figures {
             (Some(learned), Some(set)) => Some(learned.min(set)),
             (learned, _) => learned.or(known),
         };
-        let asked_reply = asked.body.max_output().filter(|tokens| *tokens > 0).unwrap_or(REPLY_TOKENS);
-        let reserve = match ends_replies_itself(asked.format()) {
-            true => asked_reply.min(facts.longest_answer.unwrap_or(0).max(REPLY_TOKENS)),
-            false => asked_reply,
-        };
+        let reserve = reserve(asked, limit.unwrap_or(u64::MAX), facts.longest_answer);
         let factor = facts.calibration.unwrap_or(Factor::ONE);
         let budget = limit.and_then(|limit| budget(limit, reserve, factor));
         let policy = if budget.is_some() { settings.policy.clone() } else { PolicyKind::Everything };
@@ -96,6 +92,17 @@ impl Figures {
         self.config.policy = policy.clone();
         Some(self)
     }
+}
+
+/// What is kept free for a reply. A quarter of the window where a usual reply would leave the conversation less than half
+/// of it, or the one that is asked for next to nothing: what then does not fit, the provider refuses either way.
+fn reserve(asked: &Asked, limit: u64, longest_answer: Option<u64>) -> u64 {
+    let (wanted, most) = match asked.body.max_output().filter(|tokens| *tokens > 0) {
+        Some(tokens) if !ends_replies_itself(asked.format()) => (tokens, limit / 5 * 4),
+        Some(tokens) => (tokens.min(longest_answer.unwrap_or(0).max(REPLY_TOKENS)), limit / 2),
+        None => (REPLY_TOKENS, limit / 2),
+    };
+    if wanted > most { limit / 4 } else { wanted }
 }
 
 /// Tokens of the provider's as tokens of ours, so many of which each of ours is.

@@ -27,6 +27,20 @@ async fn off_and_observe_cut_nothing_and_a_recorded_cut_holds_in_all_modes() {
 }
 
 #[tokio::test]
+async fn a_window_smaller_than_the_usual_reply_is_kept_too() {
+    for format in Format::ALL {
+        let desk = Desk::open(KeeperSettings { context_window: Some(8_000), ..small() }).await;
+        let mut talk = Talk::new(format);
+        while talk.turns < 30 && desk.decisions(&talk).await.is_empty() {
+            talk.turn();
+            let asked = desk.ask(&talk).await;
+            assert_eq!(asked.answer.status(), 200, "{format:?}: {}", asked.answer.text());
+        }
+        assert!(talk.turns < 30, "{format:?}: {} bytes passed", talk.body().len());
+    }
+}
+
+#[tokio::test]
 async fn rescue_cuts_what_would_be_refused_and_nothing_before() {
     let desk = Desk::open(small()).await;
     let mut talk = Talk { headers: "x-louver-mode: rescue\r\n".to_owned(), ..Talk::new(Format::Anthropic) };
