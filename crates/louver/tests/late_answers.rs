@@ -103,3 +103,20 @@ fn the_answer_to_a_call_in_the_head_stays_with_it() {
     assert!(is_legal(&window));
     assert!(kept(&window).starts_with(&[0, 1, 7]), "{:?}", kept(&window));
 }
+
+#[test]
+fn where_an_answer_came_last_its_call_is_the_last_turn() {
+    let cap = MessagesConfig { max_messages: 5, preserve_first_n: 2, preserve_last_n: 1, summarize_on_trim: false };
+    let policy = PolicyKind::Both(cap, TokensConfig::default());
+    let config = WindowConfig::new(Format::OpenAiResponses, policy);
+    let mut window = Window::new(config.with_budget(Budget::new(200, Some(1)).unwrap())).unwrap();
+    for message in [user("Go."), call("a"), user("1"), user("2"), user("3"), user("4")] {
+        window.push(message);
+    }
+    window.fit().unwrap();
+    window.push(user(&"long ".repeat(200)));
+    window.push(output("a"));
+    window.fit().unwrap();
+    assert_eq!(kept(&window), [0, 1, 7]);
+    assert!(is_legal(&window));
+}

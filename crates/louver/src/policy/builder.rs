@@ -94,10 +94,12 @@ struct Left<'a> {
 impl<'a> PlanBuilder<'a> {
     pub(super) fn new(input: &'a PolicyInput<'a>, pins: &Pins, plan: Plan) -> Self {
         let units = input.units().iter().filter(|unit| !plan.evicts(unit.range.start));
+        // The newest message may be a late answer: then its call is in the last unit.
+        let owners = units.clone().map(|unit| unit.owner.unwrap_or(unit.range.start));
+        let last = owners.rev().find(|owner| !plan.evicts(*owner));
         let (owned, own): (Vec<&Unit>, Vec<&Unit>) = units.partition(|unit| unit.owner.is_some());
-        let last = own.last().map(|unit| unit.range.start);
         let left = own.into_iter().map(|unit| {
-            let is_last = Some(unit.range.start) == last;
+            let is_last = last.is_some_and(|last| unit.range.contains(&last));
             Left { unit, may_leave: !is_last && !pins.touch(&unit.range) && !input.is_held(unit) }
         });
         let markers = input.synthetics.iter().filter(|ours| !ours.kind.is_account()).map(|ours| ours.amount).sum();

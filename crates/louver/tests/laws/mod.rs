@@ -181,6 +181,13 @@ fn answers_what_left(seen: &Observed, index: usize) -> bool {
     !answered.is_empty() && gone.into_iter().any(|(_, id)| answered.contains(&id))
 }
 
+/// Whether a message has a call and a later one its answer.
+fn is_answered_by(seen: &Observed, call: usize, answer: usize) -> bool {
+    let ids_at = |kind, index: usize| ids(&seen.log[index..=index], kind).map(|(_, id)| id);
+    let answered: Vec<String> = ids_at(PartKind::ToolResult, answer).collect();
+    call < answer && ids_at(PartKind::ToolCall, call).any(|id| answered.contains(&id))
+}
+
 fn violations(config: &WindowConfig, messages: &[(Option<usize>, &Message)]) -> Broken {
     let thinking = if config.thinking == ThinkingBinding::OpenTurn { Thinking::Enabled } else { Thinking::Unset };
     let history = History { thinking, ..History::of(messages.iter().map(|(_, message)| *message)) };
@@ -261,16 +268,17 @@ pub(crate) fn floor_is_named(overflow: &Overflow, seen: &Observed, config: &Wind
     let must_stay = |unit: &&Range<usize>| {
         Some(*unit) == units.last() || seen.pins.touch(unit) || (*unit).clone().any(|index| seen.held.contains(&index))
     };
-    let floor: Vec<usize> = units.iter().filter(must_stay).cloned().flatten().collect();
+    let sure: Vec<usize> = units.iter().filter(must_stay).cloned().flatten().collect();
+    let floor = with_late_answers(seen, config, &units, &sure);
     // What a provider's compaction stands for is not seen by the model, so it costs nothing.
     let seen_from = seen.log.iter().rposition(|message| message.shape().has(PartKind::Compaction)).unwrap_or(0);
     let size = |index: usize| count_message(&*config.counter, &seen.log[index]);
     let seen_size = |index: usize| if index < seen_from { Millitokens::ZERO } else { size(index) };
-    let sizes = floor.iter().map(|index| (seen.calibrated(seen_size(*index)), *index));
+    let sized = |index: &usize| (seen.calibrated(seen_size(*index)), *index);
     let overhead = seen.calibrated(config.overhead);
     // Each is rounded up here, and a marker may stand in every gap.
     let most =
-        overhead + sizes.clone().map(|(tokens, _)| tokens).sum::<u64>() + 2 * MARKER_TOKENS * (units.len() as u64 + 1);
+        overhead + floor.iter().map(|index| sized(index).0).sum::<u64>() + 2 * MARKER_TOKENS * (units.len() as u64 + 1);
     // A caller's figure may say that there is more than every count.
     let is_counted = overflow.floor_tokens <= most || seen.has_total;
     assert!(is_counted, "law 5: {policy}'s floor has more than what must stay, {most}: {overflow}");
@@ -278,12 +286,32 @@ pub(crate) fn floor_is_named(overflow: &Overflow, seen: &Observed, config: &Wind
         None => assert!(floor.is_empty(), "law 5: messages must stay, and none is named: {overflow}"),
         Some(largest) => {
             // Tool output may be clipped, so only a text that cannot be is surely as large as it came.
-            let uncut = sizes.filter(|(_, index)| !has_output(&seen.log[*index])).max();
+            let uncut = sure.iter().map(sized).filter(|(_, index)| !has_output(&seen.log[*index])).max();
             assert!(floor.contains(&largest.index), "law 5: it may leave under {policy}: {overflow}");
             let (tokens, index) = uncut.filter(|_| !seen.has_total).unwrap_or_default();
             assert!(largest.tokens + 1 >= tokens, "law 5: message {index} has {tokens} tokens: {overflow}");
         }
     }
+}
+
+/// What must stay, with the calls that the last message answers and the answers that came late. Where ids are repeated
+/// this may name more than the engine holds together, never less.
+fn with_late_answers(seen: &Observed, config: &WindowConfig, units: &[Range<usize>], sure: &[usize]) -> Vec<usize> {
+    let mut floor = sure.to_vec();
+    // Elsewhere an answer stands beside its call.
+    if config.format != Format::OpenAiResponses {
+        return floor;
+    }
+    let mut add = |is_held: &dyn Fn(usize, &[usize]) -> bool| {
+        let more = units.iter().filter(|unit| (*unit).clone().any(|index| is_held(index, &floor)));
+        let more: Vec<usize> = more.cloned().flatten().filter(|index| !floor.contains(index)).collect();
+        floor.extend(more);
+    };
+    if let Some(last) = units.last().map(|unit| unit.end - 1) {
+        add(&|index, _| is_answered_by(seen, index, last));
+    }
+    add(&|index, floor| floor.iter().any(|call| is_answered_by(seen, *call, index)));
+    floor
 }
 
 /// What a marker has at most, with room for a calibration of four.
