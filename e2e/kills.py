@@ -36,6 +36,9 @@ class Upstream(http.server.ThreadingHTTPServer):
         self.seen = collections.defaultdict(set)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
+    def handle_error(self, request, client_address):
+        """A proxy that is killed resets its connections; that is no news."""
+
     @property
     def url(self):
         return f"http://127.0.0.1:{self.server_address[1]}"
@@ -72,7 +75,7 @@ def history(conversation, turns):
 class Proxy:
     def __init__(self, louver, store, upstream):
         self.command = [louver, "proxy", f"--store={store}", f"--upstream=anthropic={upstream}", "--context-window=30000"]
-        self.port, self.lock, self.kills = None, threading.Lock(), 0
+        self.port, self.lock, self.kills, self.answered = None, threading.Lock(), 0, 0
         self.start()
 
     def start(self):
@@ -94,8 +97,9 @@ class Proxy:
         self.process.wait(30)
 
     def ask(self, body, turn):
-        """Asks until there is an answer, as clients do."""
-        for _ in range(200):
+        """Asks until there is an answer, as clients do: a new process may take a while on a busy machine."""
+        give_up = time.monotonic() + 180
+        while time.monotonic() < give_up:
             try:
                 connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
                 headers = {"content-type": "application/json", "x-api-key": "k", "x-turn": turn}
@@ -103,6 +107,7 @@ class Proxy:
                 answer = connection.getresponse()
                 answer.read()
                 if answer.status == 200:
+                    self.answered += 1
                     return answer.getheader("x-louver-outcome")
             except (OSError, http.client.HTTPException):
                 pass
@@ -124,10 +129,14 @@ def run(arguments, folder, kills):
     done = threading.Event()
 
     def killer():
+        """Kills all along the run, each time at any moment of what is in flight then."""
         source = random.Random(7)
+        requests = arguments.conversations * (arguments.turns + 1)
         while proxy.kills < kills and not done.is_set():
-            time.sleep(source.uniform(0.05, 0.6))
-            proxy.kill()
+            if proxy.answered * kills >= requests * proxy.kills:
+                time.sleep(source.uniform(0, 0.3))
+                proxy.kill()
+            time.sleep(0.005)
 
     thread = threading.Thread(target=killer)
     thread.start()
