@@ -4,7 +4,7 @@
 
 mod wire_history;
 
-use louver::wire::{Format, MediaKind, Message, Part, PartKind, Role};
+use louver::wire::{Body, Format, MediaKind, Message, Part, PartKind, Role};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use wire_history::{Request, corpus, legality_cases};
@@ -232,5 +232,18 @@ proptest! {
             let fixes = FORMAT.wire().repair(&request.history());
             prop_assert_eq!(FORMAT.wire().check(&request.fixed(FORMAT, &fixes).history()), []);
         }
+    }
+}
+
+#[test]
+fn the_reply_length_stands_in_the_generation_config() {
+    for (config, length) in [
+        (r#""generationConfig":{"temperature":0,"maxOutputTokens":900}"#, Some(900)),
+        (r#""generation_config":{"max_output_tokens":700}"#, Some(700)),
+        (r#""generationConfig":{"maxOutputTokens":null}"#, None),
+        (r#""generationConfig":{"thinkingConfig":{"maxOutputTokens":1}}"#, None),
+    ] {
+        let text = format!(r#"{{"contents":[{{"role":"user","parts":[{{"text":"Hi"}}]}}],{config}}}"#);
+        assert_eq!(Body::parse(&text, None).unwrap().max_output(), length, "{config}");
     }
 }

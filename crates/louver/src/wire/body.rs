@@ -374,16 +374,15 @@ impl Around {
     /// Reads what is of use around the history and passes everything else.
     fn read(&mut self, key: &str, cursor: &mut Cursor<'_>) -> Result<(), JsonError> {
         let kind = cursor.kind()?;
-        let start = cursor.offset();
         self.is_server_side |=
             matches!(key, "previous_response_id" | "conversation") && matches!(kind, Kind::String | Kind::Object);
         self.cache_marks += u32::from(key == "cache_control" && kind == Kind::Object);
         match (key, kind) {
             ("model", Kind::String) => self.model = Some(cursor.text()?.into_owned()),
             ("max_tokens" | "max_completion_tokens" | "max_output_tokens", Kind::Number) => {
-                cursor.skip()?;
-                self.max_output = cursor.source()[start..cursor.offset()].parse().ok();
+                self.read_max_output(cursor)?;
             }
+            ("generationConfig" | "generation_config", Kind::Object) => self.read_generation(cursor)?,
             ("thinking", Kind::Object) => self.read_thinking(cursor)?,
             ("prompt_cache_key", Kind::String) => self.session = Some(cursor.text()?.into_owned()),
             ("metadata", Kind::Object) => self.read_metadata(cursor)?,
@@ -402,6 +401,23 @@ impl Around {
         let start = cursor.offset();
         self.cache_marks += pass_counting_marks(cursor)?;
         Ok(start..cursor.offset())
+    }
+
+    fn read_max_output(&mut self, cursor: &mut Cursor<'_>) -> Result<(), JsonError> {
+        let start = cursor.offset();
+        cursor.skip()?;
+        self.max_output = cursor.source()[start..cursor.offset()].parse().ok();
+        Ok(())
+    }
+
+    /// Gemini has its figures apart.
+    fn read_generation(&mut self, cursor: &mut Cursor<'_>) -> Result<(), JsonError> {
+        cursor.object(|key, cursor| {
+            if matches!(key, "maxOutputTokens" | "max_output_tokens") && cursor.kind()? == Kind::Number {
+                return self.read_max_output(cursor);
+            }
+            cursor.skip().map(drop)
+        })
     }
 
     fn read_metadata(&mut self, cursor: &mut Cursor<'_>) -> Result<(), JsonError> {
