@@ -6,7 +6,7 @@ use louver::Fit;
 use louver::budget::Budget;
 use louver::economy::Economy;
 use louver::plan::Trigger;
-use louver::policy::{LadderConfig, PolicyKind};
+use louver::policy::{CutWhen, LadderConfig, PolicyKind};
 use louver::tokens::Factor;
 use louver::window::{SyntheticKind, Window, WindowConfig};
 use louver::wire::{Format, Message};
@@ -179,7 +179,11 @@ fn large_results_are_clipped_as_they_arrive_and_errors_stay_readable() {
 
 /// A conversation that grows by about 500 tokens a request, at usual prices.
 fn grown(turns: usize, cold_at: Option<usize>) -> (Window, Vec<(usize, Trigger)>) {
-    let mut window = started(usual());
+    grown_with(usual(), turns, cold_at)
+}
+
+fn grown_with(config: WindowConfig, turns: usize, cold_at: Option<usize>) -> (Window, Vec<(usize, Trigger)>) {
+    let mut window = started(config);
     let mut cuts = Vec::new();
     for number in 0..turns {
         turn(&mut window, number, &format!("src/file_{number}.rs"), &format!("line_{number} of output\n").repeat(100));
@@ -200,6 +204,27 @@ fn it_cuts_when_it_pays_off_long_before_the_window_is_full() {
     let account = window.account().unwrap();
     assert!(account.spent < account.everything, "{account:?}");
     assert_eq!(account.cuts as usize, cuts.len());
+}
+
+#[test]
+fn when_full_it_cuts_only_what_does_not_fit() {
+    let full = |context_window| {
+        let own = with(usual(), |ladder| ladder.when = CutWhen::Full);
+        own.with_budget(Budget::new(context_window, Some(1)).unwrap())
+            .with_economy(Economy { price_steps: vec![20_000], ..Economy::default() })
+    };
+    let (window, cuts) = grown_with(full(200_000), 120, Some(60));
+    assert!(cuts.is_empty() && window.tokens() > 50_000 && window.account().is_none(), "{cuts:?}");
+    let (window, cuts) = grown_with(full(50_000), 120, None);
+    assert!(!cuts.is_empty() && cuts.iter().all(|(_, trigger)| *trigger == Trigger::TokenLimit), "{cuts:?}");
+    assert!(window.tokens() <= 45_000);
+}
+
+#[test]
+fn a_setting_of_old_is_recorded_as_it_was() {
+    let written = |when| serde_json::to_value(LadderConfig { when, ..LadderConfig::default() }).unwrap();
+    assert!(written(CutWhen::Pays).get("when").is_none(), "records of earlier versions have the same bytes");
+    assert_eq!(written(CutWhen::Full)["when"], "full");
 }
 
 #[test]

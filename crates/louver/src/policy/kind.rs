@@ -8,7 +8,7 @@ mod observations;
 mod tokens;
 mod when_full;
 
-pub use ladder::{Account, LadderConfig, LadderRow};
+pub use ladder::{Account, CutWhen, LadderConfig, LadderRow};
 pub use messages::MessagesConfig;
 pub use observations::ObservationsConfig;
 pub use tokens::{

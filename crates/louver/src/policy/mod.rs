@@ -10,9 +10,9 @@ mod kind;
 pub use builder::PlanBuilder;
 pub use input::{Occasion, PolicyInput};
 pub use kind::{
-    Account, Decision, LadderConfig, LadderRow, MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD, MessagesConfig,
-    ObservationsConfig, PolicyKind, Row, SettingsError, TABLE, TokensConfig, decide, effective_threshold,
-    messages_to_drop,
+    Account, CutWhen, Decision, LadderConfig, LadderRow, MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD,
+    MessagesConfig, ObservationsConfig, PolicyKind, Row, SettingsError, TABLE, TokensConfig, decide,
+    effective_threshold, messages_to_drop,
 };
 
 pub(crate) use input::BoundThinking;

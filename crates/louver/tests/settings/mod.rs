@@ -3,7 +3,7 @@
 use louver::budget::Budget;
 use louver::catalog::ThinkingBinding;
 use louver::economy::Economy;
-use louver::policy::{LadderConfig, MessagesConfig, ObservationsConfig, PolicyKind, TokensConfig};
+use louver::policy::{CutWhen, LadderConfig, MessagesConfig, ObservationsConfig, PolicyKind, TokensConfig};
 use louver::tokens::{Counter, CounterChoice, Estimate, Factor, ImageFormula, Millitokens};
 use louver::window::WindowConfig;
 use louver::wire::Format;
@@ -104,6 +104,7 @@ fn ladder() -> impl Strategy<Value = LadderConfig> {
                 pin_tools,
                 quote_thinking: ledger_tokens % 2 == 0,
                 summarize_on_trim,
+                when: if lines_percent % 4 == 0 { CutWhen::Full } else { CutWhen::Pays },
                 ..LadderConfig::default()
             }
         },

@@ -40,6 +40,35 @@ pub struct LadderConfig {
     pub quote_thinking: bool,
     /// Whether a model's summary is wanted beside the ledger.
     pub summarize_on_trim: bool,
+    /// When it cuts. Not written where it is as it always was: records of earlier versions have no such setting.
+    #[serde(skip_serializing_if = "CutWhen::is_usual")]
+    pub when: CutWhen,
+}
+
+/// When the ladder cuts.
+///
+/// ```
+/// use louver::policy::{CutWhen, LadderConfig, PolicyKind};
+///
+/// let mut kind: PolicyKind = "ladder".parse()?;
+/// kind.ladder_mut().expect("it is the ladder").when = CutWhen::Full; // it only has to fit
+/// assert_eq!(LadderConfig::default().when, CutWhen::Pays);
+/// # Ok::<(), louver::policy::SettingsError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CutWhen {
+    /// Where it pays: by the prices, at a price step, when the cache is cold, and where the window is full.
+    #[default]
+    Pays,
+    /// Only where the window is full.
+    Full,
+}
+
+impl CutWhen {
+    fn is_usual(&self) -> bool {
+        *self == Self::Pays
+    }
 }
 
 /// The rows of the table that are ladders.
@@ -67,6 +96,7 @@ impl Default for LadderConfig {
             pin_tools: Vec::new(),
             quote_thinking: true,
             summarize_on_trim: false,
+            when: CutWhen::Pays,
         }
     }
 }

@@ -17,7 +17,7 @@ mod tail;
 mod texts;
 
 pub use books::Account;
-pub use config::{LadderConfig, LadderRow};
+pub use config::{CutWhen, LadderConfig, LadderRow};
 
 use crate::budget::Budget;
 use crate::edit::{Change, Edit};
@@ -69,7 +69,7 @@ impl Policy for Ladder {
 
     fn heeds_counts(&self, at_most: &PolicyInput<'_>) -> bool {
         let is_sizeable = |budget| at_most.tokens(at_most.total()) > self.config.marks(budget).smallest_view_tokens;
-        at_most.is_over() || at_most.budget().is_some_and(is_sizeable)
+        at_most.is_over() || (self.decides_by_price() && at_most.budget().is_some_and(is_sizeable))
     }
 
     fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
@@ -102,6 +102,9 @@ impl Policy for Ladder {
     }
 
     fn account(&self, input: &PolicyInput<'_>) -> Option<Account> {
+        if !self.decides_by_price() {
+            return None;
+        }
         let state = input.memory().get::<State>();
         Some(state.map_or(Account::default(), |state| state.books.account(input)))
     }
@@ -139,6 +142,11 @@ impl Ladder {
         Self { config }
     }
 
+    /// Whether it cuts what it need not.
+    fn decides_by_price(&self) -> bool {
+        self.config.when == CutWhen::Pays
+    }
+
     /// What it knows at this request, before anything is decided. O(new messages).
     fn at_request(&self, input: &PolicyInput<'_>, marks: Marks) -> State {
         let mut state = State::of(input);
@@ -156,7 +164,8 @@ impl Ladder {
     /// Why a cut is to be made now, if one is.
     fn trigger(&self, input: &PolicyInput<'_>, state: &State, marks: Marks, budget: Budget) -> Option<Trigger> {
         let view_tokens = input.tokens(input.total());
-        let may_choose = input.occasion() == Occasion::Request && view_tokens > marks.smallest_view_tokens;
+        let is_sizeable = view_tokens > marks.smallest_view_tokens;
+        let may_choose = self.decides_by_price() && input.occasion() == Occasion::Request && is_sizeable;
         let offer = self.offer(input, state, marks);
         if may_choose && input.is_cold() && offer.is_sizeable() {
             return Some(Trigger::ColdCache);
