@@ -1,8 +1,12 @@
 //! Is this history legal, and what would make it so?
 
 use crate::json::JsonError;
-use crate::wire::{Body, Fix, Violation};
+use crate::policy::PolicyKind;
+use crate::tokens::{AtMost, Counter};
+use crate::window::{Window, WindowConfig};
+use crate::wire::{Body, Fix, Format, Violation};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Every rule that the provider would refuse this input for.
 ///
@@ -34,6 +38,59 @@ pub fn check(body: &Body) -> Vec<Violation> {
 #[must_use]
 pub fn advise(body: &Body) -> Vec<Violation> {
     body.format().wire().advise(&body.history())
+}
+
+/// Whether the provider would refuse this input because it is more than a model's context window holds. Found at the
+/// first message that no longer fits; the tokens are the counter's.
+///
+/// ```
+/// use louver::tokens::Chars4;
+/// use louver::{Body, legality};
+/// use std::sync::Arc;
+///
+/// let body = Body::parse(r#"{"messages":[{"role":"user","content":"Eight and eight"}],"system":"Be brief."}"#, None)?;
+/// assert!(legality::check_window(&body, &(Arc::new(Chars4) as _), 9).is_none());
+/// let too_long = legality::check_window(&body, &(Arc::new(Chars4) as _), 5).unwrap();
+/// assert_eq!((too_long.rule, too_long.index), ("context-window", 0));
+/// assert!(too_long.message.starts_with("prompt is too long: "), "{}", too_long.message);
+/// # Ok::<(), louver::JsonError>(())
+/// ```
+#[must_use]
+pub fn check_window(body: &Body, counter: &Arc<dyn Counter>, context_window: u64) -> Option<Violation> {
+    // A bound is quick, and most histories are far from full.
+    if let Some(at_most) = AtMost::of(counter) {
+        counted(body, Arc::new(at_most), context_window)?;
+    }
+    let (tokens, index) = counted(body, Arc::clone(counter), context_window)?;
+    let message = match body.format() {
+        Format::Anthropic => format!("prompt is too long: {tokens} tokens > {context_window} maximum"),
+        Format::OpenAiChat => format!(
+            "This model's maximum context length is {context_window} tokens. However, your messages resulted in {tokens} \
+             tokens. Please reduce the length of the messages."
+        ),
+        Format::OpenAiResponses => {
+            "Your input exceeds the context window of this model. Please adjust your input and try again.".to_owned()
+        }
+        Format::Gemini => {
+            format!("The input token count ({tokens}) exceeds the maximum number of tokens allowed ({context_window}).")
+        }
+    };
+    Some(Violation { rule: "context-window", index, place: String::new(), message })
+}
+
+/// What everything comes to, and the first message with which it is too much; nothing where it never is.
+fn counted(body: &Body, counter: Arc<dyn Counter>, context_window: u64) -> Option<(u64, usize)> {
+    let mut config = WindowConfig::new(body.format(), PolicyKind::Everything);
+    config.counter = counter;
+    let mut window = Window::new(config.with_frame(body)).ok()?;
+    let mut first = None;
+    for message in body.messages() {
+        let index = window.push(Arc::clone(message));
+        let is_over = window.tokens() > context_window;
+        // A provider's compaction takes the place of what stands before it.
+        first = is_over.then_some(first.unwrap_or(index));
+    }
+    first.map(|index| (window.tokens(), index))
 }
 
 /// A legal history and what it took.
