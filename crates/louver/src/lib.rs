@@ -33,7 +33,7 @@
 //! | know whether a provider would accept a history, and mend it | [`legality`] |
 //! | read messages and request bodies | [`wire`] |
 //! | choose a policy, or write one | [`policy`], and [`plan`] for what it returns |
-//! | have what left summarised | [`condense`] |
+//! | have what left summarised | [`condense`]; for a whole request body [`summary_job`] |
 //! | have back what was left out | [`address`], [`search`] |
 //! | count tokens, know prices and windows | [`tokens`], [`catalog`], [`budget`] |
 //! | understand a provider's refusal | [`refusal`] |
@@ -79,6 +79,7 @@ pub mod search;
 pub mod seeds;
 #[doc(hidden)]
 pub mod sse;
+pub mod summary_job;
 pub mod tokens;
 pub mod trim;
 #[doc(hidden)]

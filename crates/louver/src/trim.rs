@@ -117,7 +117,13 @@ pub fn trim(body: &Body, options: impl Into<TrimOptions>) -> Result<Trimmed, Tri
         fit.tokens_before = window.log_tokens();
     }
     warnings.append(&mut fit.warnings);
-    let report = Report { warnings, ..Report::new(&window, &fit) };
+    fit.warnings = warnings;
+    Ok(written(body, &window, &fit, is_bound))
+}
+
+/// What a window sends of an input, as the same kind of JSON.
+pub(crate) fn written(body: &Body, window: &Window, fit: &Fit, is_bound: bool) -> Trimmed {
+    let report = Report::new(window, fit);
     let json = match report.action {
         Action::None => body.text().to_owned(),
         Action::Truncate | Action::Condense => {
@@ -125,7 +131,7 @@ pub fn trim(body: &Body, options: impl Into<TrimOptions>) -> Result<Trimmed, Tri
         }
     };
     let account = window.account().filter(|_| !body.is_server_side());
-    Ok(Trimmed { json, report, account, is_bound })
+    Trimmed { json, report, account, is_bound }
 }
 
 /// The window that [`trim`] sends the view of: it knows what was left out and gives it back.
@@ -167,7 +173,7 @@ fn bounded(body: &Body, options: TrimOptions) -> Result<(TrimOptions, bool), Set
 }
 
 /// Where the provider holds part of the history, leaving something out here would break it: nothing is decided.
-fn fitted(body: &Body, options: TrimOptions) -> Result<(Window, Result<Fit, Overflow>), SettingsError> {
+pub(crate) fn fitted(body: &Body, options: TrimOptions) -> Result<(Window, Result<Fit, Overflow>), SettingsError> {
     let TrimOptions { config, total_tokens, .. } = options;
     let folds = config.policy.always_folds();
     let config = config.with_frame(body);

@@ -289,6 +289,29 @@ impl PolicyKind {
             || self.ladder().is_some_and(|config| config.summarize_on_trim)
     }
 
+    /// Has what leaves summarised by a model from here on; whether the policy can.
+    ///
+    /// ```
+    /// use louver::PolicyKind;
+    ///
+    /// let mut kind = PolicyKind::default_for(true);
+    /// assert!(!kind.condenses() && kind.start_condensing() && kind.condenses());
+    /// assert!(!PolicyKind::Newest.start_condensing());
+    /// ```
+    pub fn start_condensing(&mut self) -> bool {
+        match self {
+            Self::Messages(messages) => messages.summarize_on_trim = true,
+            Self::Tokens(tokens) => tokens.auto_condense_context = true,
+            Self::Both(messages, tokens) => {
+                messages.summarize_on_trim = true;
+                tokens.auto_condense_context = true;
+            }
+            Self::Ladder(ladder) => ladder.summarize_on_trim = true,
+            _ => return false,
+        }
+        true
+    }
+
     /// Makes the policy.
     ///
     /// # Errors
