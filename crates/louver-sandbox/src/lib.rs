@@ -55,6 +55,7 @@ mod exchange;
 mod fingerprint;
 mod format;
 mod gemini;
+mod guard;
 mod journal;
 mod judge;
 mod limits;

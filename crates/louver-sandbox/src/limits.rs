@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 /// The bounds of a sandbox. Everything it keeps or accepts has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -11,6 +13,8 @@ pub struct Limits {
     pub max_runs: usize,
     /// Requests at one time; more are answered with the provider's "overloaded".
     pub max_concurrent_requests: usize,
+    /// How long a request's head may take to arrive, and its body after that.
+    pub read_timeout: Duration,
     /// Prefixes in the cache books; the ones that expire first go first.
     pub max_cache_entries: usize,
     /// Answers kept for `previous_response_id`; the oldest go first.
@@ -27,6 +31,7 @@ impl Default for Limits {
             max_journal_violations: 100,
             max_runs: 1_024,
             max_concurrent_requests: 256,
+            read_timeout: Duration::from_secs(30),
             max_cache_entries: 200_000,
             max_stored_responses: 64,
             max_stored_bytes: 64 * 1024 * 1024,

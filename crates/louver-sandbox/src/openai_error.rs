@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::refusal::{ErrorReply, Refusal};
+use crate::refusal::{ErrorReply, FOREIGN_HOST, Refusal};
 
 /// Where an error lies, in OpenAI's words.
 pub(crate) struct Where {
@@ -71,6 +71,8 @@ pub(crate) fn reply(refusal: &Refusal, place: Where) -> ErrorReply {
             (400, invalid(format!("We could not parse the JSON body of your request. ({reason})")))
         }
         Refusal::TooLarge { limit } => (413, invalid(format!("Maximum content size limit ({limit}) exceeded"))),
+        Refusal::TooSlow => (408, invalid("The request took too long to arrive.".to_owned())),
+        Refusal::ForeignHost => (403, invalid(FOREIGN_HOST.to_owned())),
         Refusal::MissingField { field } => {
             let message = format!("Missing required parameter: '{field}'.");
             (400, (message, INVALID, json!(field), Some("missing_required_parameter")))

@@ -4,6 +4,10 @@ use serde_json::Value;
 
 use crate::Violation;
 
+/// What no provider says: the stand-in serves this machine, whatever name leads to it.
+pub(crate) const FOREIGN_HOST: &str =
+    "the sandbox answers requests to this machine only (Host: localhost or 127.0.0.1)";
+
 /// Why a request gets an error instead of an answer. Each format has its own words for each.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Refusal {
@@ -22,6 +26,10 @@ pub(crate) enum Refusal {
     TooLarge {
         limit: usize,
     },
+    /// The body did not arrive in time.
+    TooSlow,
+    /// The request is meant for another machine.
+    ForeignHost,
     MissingField {
         field: &'static str,
     },

@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
-use crate::connection::{Listening, ResetSwitch};
+use crate::connection::{Line, Listening};
 use crate::exchange::Exchange;
 use crate::server::{self, Server};
 use crate::{Builder, Counter, JournalEntry, Limits, Scenario, SystemClock};
@@ -70,9 +70,10 @@ impl Builder {
         }
         let (stop, stopping) = watch::channel(false);
         let permits = Arc::new(Semaphore::new(self.limits.max_concurrent_requests));
-        let max_body_bytes = self.limits.max_body_bytes;
+        let (max_body_bytes, read_timeout) = (self.limits.max_body_bytes, self.limits.read_timeout);
         let exchange = Arc::new(Exchange::new(self));
-        let server = Server { exchange: Arc::clone(&exchange), permits, stopping: stopping.clone(), max_body_bytes };
+        let exchanging = Arc::clone(&exchange);
+        let server = Server { exchange: exchanging, permits, stopping: stopping.clone(), max_body_bytes, read_timeout };
         let task = tokio::spawn(run(listener, server, stopping));
         Ok(Running { addr, exchange, stop, task })
     }
@@ -83,8 +84,9 @@ async fn run(listener: TcpListener, server: Server, mut stopping: watch::Receive
         // An error means that the handle is gone, and that ends the sandbox, too.
         let _ = stopping.wait_for(|stopping| *stopping).await;
     };
-    let router = server::router(server).into_make_service_with_connect_info::<ResetSwitch>();
-    if let Err(error) = axum::serve(Listening(listener), router).with_graceful_shutdown(stopped).await {
+    let listening = Listening { listener, read_timeout: server.read_timeout };
+    let router = server::router(server).into_make_service_with_connect_info::<Line>();
+    if let Err(error) = axum::serve(listening, router).with_graceful_shutdown(stopped).await {
         tracing::error!(%error, "the sandbox stopped serving");
     }
 }

@@ -1,19 +1,21 @@
 //! Routes, keys and bodies: the way from a socket to an exchange and back.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{ConnectInfo, Path, Request as HttpRequest, State};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{get, post};
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, watch};
 
 use crate::anthropic::ANTHROPIC;
-use crate::connection::ResetSwitch;
+use crate::connection::Line;
 use crate::exchange::{Exchange, Incoming, Outcome, check_key};
 use crate::gemini::GEMINI;
 use crate::openai_chat::OPENAI_CHAT;
@@ -21,7 +23,7 @@ use crate::openai_responses::OPENAI_RESPONSES;
 use crate::outgoing::{self, Lease};
 use crate::provider::Provider;
 use crate::refusal::{ErrorReply, Refusal};
-use crate::{Format, listing};
+use crate::{Format, guard, listing};
 
 const REQUEST_ID: &str = "request-id";
 
@@ -32,6 +34,7 @@ pub(crate) struct Server {
     pub(crate) permits: Arc<Semaphore>,
     pub(crate) stopping: watch::Receiver<bool>,
     pub(crate) max_body_bytes: usize,
+    pub(crate) read_timeout: Duration,
 }
 
 pub(crate) fn router(server: Server) -> Router {
@@ -54,7 +57,24 @@ pub(crate) fn router(server: Server) -> Router {
         .route("/_sandbox/journal", get(journal))
         .method_not_allowed_fallback(unknown)
         .fallback(unknown)
+        .layer(middleware::from_fn_with_state(server.clone(), admit))
         .with_state(server)
+}
+
+/// Lets requests to this machine pass, and notes that their head is here.
+async fn admit(State(server): State<Server>, request: HttpRequest, next: Next) -> Response {
+    let line = line(&request);
+    line.heads.arrived();
+    let response = match guard::is_local(request.headers()) {
+        true => next.run(request).await,
+        false => server.error(&(provider_of(&request).error)(&Refusal::ForeignHost, server.exchange.next_serial())),
+    };
+    line.heads.request_read();
+    response
+}
+
+fn line(request: &HttpRequest) -> Line {
+    request.extensions().get::<ConnectInfo<Line>>().map(|info| info.0.clone()).unwrap_or_default()
 }
 
 /// What the path says about a request.
@@ -129,16 +149,17 @@ impl Server {
 
     async fn respond(self, provider: &Provider, aim: Aim, request: HttpRequest) -> Response {
         let path = request.uri().path().to_owned();
-        let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else {
-            return self.error(&self.exchange.refuse(provider, &path, &Refusal::Overloaded));
-        };
         let key = key(provider.format, request.headers(), request.uri().query());
-        let reset =
-            request.extensions().get::<ConnectInfo<ResetSwitch>>().map(|info| info.0.clone()).unwrap_or_default();
+        let Line { reset, .. } = line(&request);
         let (parts, body) = request.into_parts();
-        let Ok(body) = to_bytes(body, self.max_body_bytes).await else {
-            let refusal = Refusal::TooLarge { limit: self.max_body_bytes };
-            return self.error(&self.exchange.refuse(provider, &path, &refusal));
+        let body = match tokio::time::timeout(self.read_timeout, to_bytes(body, self.max_body_bytes)).await {
+            Ok(Ok(body)) => body,
+            Ok(Err(_)) => return self.refuse(provider, &path, &Refusal::TooLarge { limit: self.max_body_bytes }),
+            Err(_) => return self.refuse(provider, &path, &Refusal::TooSlow),
+        };
+        // Only now: whoever does not send the rest of a body takes nobody's place.
+        let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else {
+            return self.refuse(provider, &path, &Refusal::Overloaded);
         };
         let incoming = Incoming {
             path,
@@ -171,6 +192,10 @@ impl Server {
             Ok(list) => json_response(StatusCode::OK, &list),
             Err(refusal) => self.error(&(provider.error)(&refusal, self.exchange.next_serial())),
         }
+    }
+
+    fn refuse(&self, provider: &Provider, path: &str, refusal: &Refusal) -> Response {
+        self.error(&self.exchange.refuse(provider, path, refusal))
     }
 
     fn error(&self, error: &ErrorReply) -> Response {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::refusal::{ErrorReply, Refusal};
+use crate::refusal::{ErrorReply, FOREIGN_HOST, Refusal};
 use crate::sse;
 
 fn error(kind: &str, message: &str) -> Value {
@@ -30,6 +30,8 @@ fn parts(refusal: &Refusal) -> (u16, &'static str, String) {
         Refusal::UnknownResponse { id } => (404, "not_found_error", format!("message: {id}")),
         Refusal::Malformed { reason } => (400, invalid, format!("The request body is not valid JSON: {reason}")),
         Refusal::TooLarge { .. } => (413, "request_too_large", "Request exceeds the maximum size".to_owned()),
+        Refusal::TooSlow => (408, "timeout_error", "Request timed out".to_owned()),
+        Refusal::ForeignHost => (403, "permission_error", FOREIGN_HOST.to_owned()),
         Refusal::MissingField { field } => (400, invalid, format!("{field}: Field required")),
         Refusal::Illegal(violation) => (400, invalid, violation.message.clone()),
         Refusal::Overflow { input, window, .. } => {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::refusal::{ErrorReply, Refusal};
+use crate::refusal::{ErrorReply, FOREIGN_HOST, Refusal};
 use crate::sse;
 
 fn error(code: u16, status: &str, message: &str) -> Value {
@@ -55,6 +55,8 @@ fn parts(refusal: &Refusal) -> (u16, &'static str, String) {
         Refusal::TooLarge { limit } => {
             (400, invalid, format!("Request payload size exceeds the limit: {limit} bytes."))
         }
+        Refusal::TooSlow => (408, "DEADLINE_EXCEEDED", "The request took too long to arrive.".to_owned()),
+        Refusal::ForeignHost => (403, "PERMISSION_DENIED", FOREIGN_HOST.to_owned()),
         Refusal::MissingField { field } => {
             (400, invalid, format!("* GenerateContentRequest.{field}: {field} is not specified\n"))
         }
