@@ -9,6 +9,7 @@ pub struct Builder {
     pub(crate) scenario: Scenario,
     pub(crate) context_window: Option<u64>,
     pub(crate) overflow_in_stream: bool,
+    pub(crate) any_model: bool,
     pub(crate) counter: Counter,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limits: Limits,
@@ -31,6 +32,13 @@ impl Builder {
     /// the error. Otherwise, and by default, it is refused by its status.
     pub fn overflow_in_stream(mut self, is_in_stream: bool) -> Self {
         self.overflow_in_stream = is_in_stream;
+        self
+    }
+
+    /// Whether it answers as a model that no API has, too: where it stands in for a server of one's own. By default such a
+    /// request is refused.
+    pub fn any_model(mut self, is_any: bool) -> Self {
+        self.any_model = is_any;
         self
     }
 

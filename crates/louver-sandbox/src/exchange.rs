@@ -15,7 +15,7 @@ use crate::prompt::Prompt;
 use crate::provider::{Provider, Reply, Request, Usage};
 use crate::refusal::{ErrorReply, Refusal};
 use crate::runs::{RunKey, Runs, Step};
-use crate::{Builder, Fault, Format, JournalEntry, models, sse};
+use crate::{Builder, Fault, Format, JournalEntry, models, parameters, sse};
 
 /// The header by which a client names its run.
 const RUN_HEADER: &str = "x-sandbox-run";
@@ -131,6 +131,7 @@ impl Exchange {
     fn decide(&self, provider: &Provider, incoming: Incoming, entry: &mut JournalEntry) -> Result<Outcome, Refusal> {
         let request = self.accept(provider, incoming)?;
         (provider.screen)(&request)?;
+        parameters::check(provider.format, &request, self.settings.any_model)?;
         let prompt = (provider.prompt)(&request, &self.settings.counter);
         entry.messages = prompt.messages;
         entry.input_tokens = prompt.tokens();

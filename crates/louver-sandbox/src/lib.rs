@@ -66,6 +66,7 @@ mod openai_error;
 mod openai_request;
 mod openai_responses;
 mod outgoing;
+mod parameters;
 mod prompt;
 mod provider;
 mod refusal;

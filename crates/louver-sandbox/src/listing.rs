@@ -26,12 +26,7 @@ pub(crate) fn all(format: Format) -> Value {
 
 /// One model, if its name is one of the API's.
 pub(crate) fn one(format: Format, id: &str) -> Option<Value> {
-    let is_theirs = match format {
-        Format::Anthropic => id.starts_with("claude"),
-        Format::OpenAiChat | Format::OpenAiResponses => id.starts_with("gpt") || id.starts_with('o'),
-        Format::Gemini => id.starts_with("gemini"),
-    };
-    is_theirs.then(|| described(format, id, models::find(id)))
+    models::is_known(format, id).then(|| described(format, id, models::find(id)))
 }
 
 fn described(format: Format, id: &str, model: &Model) -> Value {

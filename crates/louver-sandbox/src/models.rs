@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::Format;
+
 /// How a Claude model treats the thinking blocks that come back to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -65,6 +67,18 @@ pub(crate) fn find(name: &str) -> &'static Model {
         .expect("the table's last row has the empty prefix")
 }
 
+/// Whether an API has a model of this name.
+pub(crate) fn is_known(format: Format, name: &str) -> bool {
+    let row = find(name).prefix.as_str();
+    match format {
+        Format::Anthropic => row.starts_with("claude"),
+        Format::Gemini => row.starts_with("gemini"),
+        Format::OpenAiChat | Format::OpenAiResponses => {
+            !row.is_empty() && !row.starts_with("claude") && !row.starts_with("gemini")
+        }
+    }
+}
+
 /// The models that a listing names, for one provider's name prefix.
 pub(crate) fn listed(prefix: &str) -> impl Iterator<Item = &'static Model> {
     TABLE.iter().filter(move |model| model.listed && model.prefix.starts_with(prefix))
@@ -81,6 +95,21 @@ mod tests {
         assert_eq!(find("claude-opus-5").thinking, Some(Thinking::Adaptive));
         assert_eq!(find("openai/gpt-5.4-mini").cache.step, 128);
         assert_eq!(find("no-such-model").prefix, "");
+    }
+
+    #[test]
+    fn an_api_knows_its_own_models_only() {
+        let known = |format, names: &[&str]| names.iter().all(|name| is_known(format, name));
+        assert!(known(Format::Anthropic, &["claude-sonnet-4-5-20250929", "claude-3-5-haiku-latest"]));
+        assert!(known(
+            Format::OpenAiChat,
+            &["gpt-4-turbo", "gpt-5.6-sol", "o3-mini", "codex-mini-latest", "gpt-3.5-turbo"]
+        ));
+        assert!(known(Format::Gemini, &["gemini-2.5-flash", "models/gemini-3-pro"]));
+        for name in ["claude", "claude-x", "gpt-9", "ollama", "o", "gemini-1", "mistral-large", ""] {
+            assert!(Format::ALL.into_iter().all(|format| !is_known(format, name)), "{name}");
+        }
+        assert!(!is_known(Format::OpenAiChat, "claude-sonnet-4-5") && !is_known(Format::Anthropic, "gpt-5"));
     }
 
     #[test]

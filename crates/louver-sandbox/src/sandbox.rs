@@ -40,6 +40,7 @@ impl Sandbox {
             scenario: Scenario::named("demo").expect("the demo scenario is built in"),
             context_window: None,
             overflow_in_stream: false,
+            any_model: false,
             counter: Counter::default(),
             clock: Arc::new(SystemClock::default()),
             limits: Limits::default(),

@@ -74,7 +74,11 @@ fn any_json() -> impl Strategy<Value = Value> {
 /// A history of random elements in an otherwise good body.
 fn any_history(format: Format) -> impl Strategy<Value = Value> {
     prop::collection::vec(any_message(), 0..6).prop_map(move |history| {
-        let mut body = json!({"model": "claude-opus-5-5", "max_tokens": 100});
+        let mut body = client::hello(format);
+        if format == Format::Anthropic {
+            // The strictest about thinking.
+            body["model"] = json!("claude-opus-5-5");
+        }
         body[format.history_field()] = json!(history);
         body
     })

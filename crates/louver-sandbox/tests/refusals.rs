@@ -170,7 +170,7 @@ async fn newer_openai_models_have_other_words_for_overflow() {
 async fn older_claude_models_count_the_room_for_the_reply() {
     let client = Client::named("echo").await;
     let mut body = say(Format::Anthropic, &"x".repeat(4 * 190_000));
-    body["model"] = json!("claude-3-5-sonnet-20241022");
+    body["model"] = json!("claude-3-7-sonnet-20250219");
     body["max_tokens"] = json!(64_000);
     let (status, answer) = client.ask(Format::Anthropic, &body).await;
     let message = "input length and `max_tokens` exceed context limit: 190000 + 64000 > 200000, decrease input length or \

@@ -23,7 +23,11 @@ impl Models {
     pub(super) async fn reach(conversation: &Named, condensing: Option<&Named>) -> anyhow::Result<Self> {
         let needs_sandbox = |named: &&Named| named.kind == ProviderKind::Sandbox && named.base_url.is_none();
         let sandbox = match [Some(conversation), condensing].into_iter().flatten().find(needs_sandbox) {
-            Some(_) => Some(Sandbox::builder().scenario(Scenario::named("demo")?).start("127.0.0.1:0").await?),
+            // It stands in for whatever is configured, a model of one's own included.
+            Some(_) => {
+                let builder = Sandbox::builder().scenario(Scenario::named("demo")?).any_model(true);
+                Some(builder.start("127.0.0.1:0").await?)
+            }
             None => None,
         };
         let url = sandbox.as_ref().map(Running::url).unwrap_or_default();

@@ -64,7 +64,12 @@ impl Client {
 
     /// Sends a body where its format belongs.
     pub(crate) async fn send(&self, format: Format, body: &Value) -> Response {
-        let request = self.post(&path(format, body), body);
+        let path = path(format, body);
+        let mut body = body.clone();
+        if let (Format::Gemini, Some(fields)) = (format, body.as_object_mut()) {
+            fields.remove("stream");
+        }
+        let request = self.post(&path, &body);
         let request =
             if format == Format::Anthropic { request.header("anthropic-version", "2023-06-01") } else { request };
         request.send().await.unwrap()
