@@ -65,6 +65,9 @@ pub(crate) struct Pending {
     pub(crate) started: Instant,
     /// Whether a turn has waited for it already: one does, no more.
     pub(crate) was_waited_for: bool,
+    pub(crate) model: String,
+    /// What it takes at most.
+    pub(crate) expected: Usage,
     task: AbortOnDropHandle<Attempt>,
 }
 
@@ -92,8 +95,9 @@ impl Attempt {
 
 impl Pending {
     pub(crate) fn start(job: u64, call: SummaryCall) -> Self {
+        let (model, expected) = (call.model.clone(), call.expected());
         let task = AbortOnDropHandle::new(tokio::spawn(call.run()));
-        Self { job, started: Instant::now(), was_waited_for: false, task }
+        Self { job, started: Instant::now(), was_waited_for: false, model, expected, task }
     }
 
     /// Waits so long at most; nothing if it is still on its way then.
@@ -152,17 +156,21 @@ impl SummaryCall {
         }
     }
 
-    /// Why it is not worth its price, by an estimate from above.
-    fn too_dear(&self) -> Option<String> {
-        let allowed = self.max_cost?;
+    /// What it takes, by an estimate from above.
+    fn expected(&self) -> Usage {
         let is_cached = self.stable_messages > 0;
-        let usage = Usage {
+        Usage {
             input_tokens: if is_cached { 0 } else { self.prompt_tokens },
             cache_read_tokens: if is_cached { self.prompt_tokens } else { 0 },
             output_tokens: self.max_tokens,
             cache_write_tokens: 0,
-        };
-        let expected = cost(&self.model, usage);
+        }
+    }
+
+    /// Why it is not worth its price, by an estimate from above.
+    fn too_dear(&self) -> Option<String> {
+        let allowed = self.max_cost?;
+        let expected = cost(&self.model, self.expected());
         let reason = || format!("a summary would cost {:.4} USD, more than {:.4}", expected.usd(), allowed.usd());
         (expected > allowed).then(reason)
     }

@@ -53,15 +53,6 @@ impl ExecutionResult {
     }
 }
 
-/// Adds the files that are not there yet.
-pub(crate) fn add_new(files: &mut Vec<PathBuf>, more: &[PathBuf]) {
-    for path in more {
-        if !files.contains(path) {
-            files.push(path.clone());
-        }
-    }
-}
-
 /// Why the loop stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stop {

@@ -1,5 +1,6 @@
 //! Iterates calls of the tool loop until the task is done.
 
+use crate::condensing::cost;
 use crate::conversation::Recorded;
 use crate::provider::{Category, Provider};
 use crate::tools::{Signal, ToolSet};
@@ -11,7 +12,7 @@ use louver::catalog::Cost;
 use louver::window::WindowConfig;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// The tool by which a model says that a task is done.
@@ -112,7 +113,8 @@ impl Executor {
             let task_id = &self.config.options.task_id;
             conversation.record_to(StateFile::create(path, self.provider.format(), task_id, task)?);
         }
-        Ok(self.iterate(conversation, Some(task.to_owned()), 1).await)
+        let id = self.config.options.task_id.clone();
+        Ok(self.iterate(conversation, Some(task.to_owned()), 1, id, RunSummary::default()).await)
     }
 
     /// Goes on with a killed run from its last completed call, as its state file says, and goes on writing that file.
@@ -123,24 +125,34 @@ impl Executor {
     pub async fn resume(&self, path: &Path) -> Result<RunSummary, RunError> {
         let (file, recorded) = StateFile::resume(path, self.provider.format())?;
         let iteration = recorded.iteration.max(1);
+        let (own, totals) = (&self.config.options.task_id, RunSummary::after(recorded.totals.clone()));
+        let id = if recorded.task_id.is_empty() { own.clone() } else { recorded.task_id.clone() };
         let prompt = next_prompt(&recorded);
         let completion = recorded.completion.clone();
         let conversation = Conversation::resume(self.window_config()?, file, recorded)?;
         if let Some(signal) = completion {
-            return Ok(finished(signal, iteration, &conversation));
+            return Ok(finished(signal, iteration, &conversation, totals));
         }
-        Ok(self.iterate(conversation, prompt, iteration).await)
+        self.live.send_modify(|live| live.go_on(&totals, &conversation));
+        Ok(self.iterate(conversation, prompt, iteration, id, totals).await)
     }
 
     fn window_config(&self) -> Result<WindowConfig, louver::Error> {
         self.config.options.window_config(self.provider.format(), &self.tools.definitions())
     }
 
-    async fn iterate(&self, conversation: Conversation, prompt: Option<String>, first: usize) -> RunSummary {
+    async fn iterate(
+        &self,
+        conversation: Conversation,
+        prompt: Option<String>,
+        first: usize,
+        task_id: String,
+        before: RunSummary,
+    ) -> RunSummary {
         let started = Instant::now();
-        let options = ExecuteOptions { observer: self.observer(), ..self.config.options.clone() };
+        let options = ExecuteOptions { observer: self.observer(), task_id, ..self.config.options.clone() };
         let (mut prompt, mut state) = (prompt, Some(conversation));
-        let mut summary = RunSummary::default();
+        let (lasted, mut summary) = (before.duration, before);
         for iteration in first..=self.config.max_iterations.max(first) {
             options.observer.emit(&RunEvent::IterationStarted { iteration });
             if let Some(conversation) = &mut state {
@@ -150,13 +162,20 @@ impl Executor {
             state = result.conversation_state.take();
             self.report(&result, &options);
             summary.add(iteration, &result);
+            if let Some(conversation) = &mut state {
+                conversation.note_elapsed(lasted + started.elapsed());
+            }
             if let Some(outcome) = self.outcome(result) {
                 summary.outcome = outcome;
                 break;
             }
             prompt = Some(GO_ON.to_owned());
         }
-        summary.duration = started.elapsed();
+        if let Some(conversation) = &mut state {
+            bill_open_summary(conversation, &options).await;
+            summary.condensing = conversation.condensing();
+        }
+        summary.duration = lasted + started.elapsed();
         summary.log = state.map(|conversation| conversation.window().log()).unwrap_or_default();
         summary
     }
@@ -213,31 +232,66 @@ fn next_prompt(recorded: &Recorded) -> Option<String> {
 }
 
 /// A run that was done when it was killed.
-fn finished(signal: Signal, iterations: usize, conversation: &Conversation) -> RunSummary {
+fn finished(signal: Signal, iterations: usize, conversation: &Conversation, before: RunSummary) -> RunSummary {
     RunSummary {
         outcome: signal.into(),
         iterations,
         conversation_metrics: conversation.metrics(),
         log: conversation.window().log(),
-        ..RunSummary::default()
+        ..before
     }
 }
 
+/// A summary that is still being written when a run ends stands in no view, but somebody pays for it.
+async fn bill_open_summary(conversation: &mut Conversation, options: &ExecuteOptions) {
+    let Some(mut pending) = conversation.pending.take() else {
+        return;
+    };
+    // What has arrived meanwhile says what it took.
+    let usage = pending.within(Duration::ZERO).await.map_or(pending.expected, |attempt| attempt.usage);
+    let cost = cost(&pending.model, usage);
+    conversation.bill_summary(&pending.model, usage, cost);
+    conversation.condensing.failed += 1;
+    let warning = format!(
+        "a summary was still being written when the run ended: it stands in no view, and is billed with at most {}",
+        louver::display::dollars(cost.usd(), 4)
+    );
+    tracing::warn!(task_id = %options.task_id, "{warning}");
+    options.observer.emit(&RunEvent::Billed { cost });
+    options.observer.emit(&RunEvent::Warning(warning));
+}
+
 impl LiveState {
+    /// Takes over what earlier processes of the run did.
+    fn go_on(&mut self, before: &RunSummary, conversation: &Conversation) {
+        self.tool_calls = before.tool_calls;
+        self.cost = before.cost + before.condensing.cost;
+        self.summaries = before.condensing.accepted;
+        self.evicted_messages = conversation.metrics().evicted_messages;
+    }
+
     /// Takes an event in; whether anything changed.
     fn take(&mut self, event: &RunEvent) -> bool {
         match event {
             RunEvent::IterationStarted { iteration } => self.iteration = *iteration,
-            RunEvent::Answered { message_count, prompt_tokens, .. } => {
+            RunEvent::Answered { message_count, evicted_messages, prompt_tokens, .. } => {
+                self.evicted_messages = *evicted_messages;
                 self.conversation_message_count = Some(*message_count);
                 self.prompt_tokens = *prompt_tokens;
             }
             RunEvent::Billed { cost } => self.cost += *cost,
             RunEvent::ToolFinished { .. } => self.tool_calls += 1,
             RunEvent::Truncated { messages } => self.evicted_messages += messages,
-            RunEvent::IterationFinished { metrics } => self.conversation_message_count = Some(metrics.message_count),
+            RunEvent::IterationFinished { metrics } => {
+                self.conversation_message_count = Some(metrics.message_count);
+                self.evicted_messages = metrics.evicted_messages;
+            }
             RunEvent::Condensed { .. } => self.summaries += 1,
-            RunEvent::Retrying { .. } | RunEvent::Warning(_) | RunEvent::ApproachingLimit { .. } => return false,
+            RunEvent::ToolStarted { .. }
+            | RunEvent::Decided(_)
+            | RunEvent::Retrying { .. }
+            | RunEvent::Warning(_)
+            | RunEvent::ApproachingLimit { .. } => return false,
         }
         true
     }

@@ -63,6 +63,7 @@ mod telemetry;
 mod tool_loop;
 mod tool_results;
 pub mod tools;
+mod totals;
 mod usage;
 mod window_options;
 
@@ -75,6 +76,7 @@ pub use executor::{Executor, ExecutorConfig, LiveState, RunError};
 pub use metrics::{CondensingMetrics, ConversationMetrics};
 pub use observer::{Observer, RunEvent};
 pub use run_summary::{RunOutcome, RunSummary};
+pub use telemetry::Decision;
 pub use tool_loop::execute;
 pub use usage::Usage;
 pub use window_options::WindowOptions;

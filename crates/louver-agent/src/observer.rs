@@ -1,14 +1,18 @@
 //! What happens during a run, for whoever watches.
 
 use crate::metrics::ConversationMetrics;
+use crate::telemetry::Decision;
 use louver::catalog::Cost;
-use louver::display::truncate;
+use louver::display::{shortened, truncate};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Characters of a summary that a notice shows.
 const NOTICE_CHARS: usize = 100;
+
+/// Characters of a call's arguments that its line shows.
+const ARGUMENTS_CHARS: usize = 100;
 
 /// The share of the cap, in percent, from which a conversation approaches it.
 const APPROACHING_PERCENT: usize = 80;
@@ -30,6 +34,8 @@ pub enum RunEvent {
         calls: usize,
         /// Messages in the request.
         message_count: usize,
+        /// Messages that it was sent without.
+        evicted_messages: usize,
         /// Tokens in the request, as the provider counted.
         prompt_tokens: u64,
     },
@@ -44,6 +50,13 @@ pub enum RunEvent {
         reason: String,
         /// How long it waits before that.
         wait: Duration,
+    },
+    /// A tool is called.
+    ToolStarted {
+        /// The tool's name.
+        name: String,
+        /// Its arguments, as JSON; as the model wrote them where that is none.
+        arguments: String,
     },
     /// A tool gave something back.
     ToolFinished {
@@ -64,6 +77,8 @@ pub enum RunEvent {
         /// Its text.
         summary: String,
     },
+    /// The window decided something.
+    Decided(Box<Decision>),
     /// Something the user should know.
     Warning(String),
     /// An iteration ended.
@@ -87,24 +102,40 @@ impl RunEvent {
         is_near.then_some(Self::ApproachingLimit { message_count, max_messages })
     }
 
-    /// The line that a person reads.
+    /// Whether it is what the model says and does, which is as long as it likes.
+    pub fn is_talk(&self) -> bool {
+        matches!(self, Self::Answered { .. } | Self::ToolStarted { .. } | Self::ToolFinished { .. })
+    }
+
+    /// What a person reads, where there is something: one line, but for what the model says.
     pub fn message(&self) -> Option<String> {
         match self {
             Self::IterationFinished { metrics } => {
-                Some(format!("Conversation: {} messages (~{} tokens)", metrics.message_count, metrics.estimated_tokens))
+                let (messages, tokens) = (counted(metrics.message_count, "message"), metrics.estimated_tokens);
+                Some(format!("Conversation: {messages} (~{tokens} tokens)"))
             }
             Self::ApproachingLimit { message_count, max_messages } => {
                 Some(format!("Conversation approaching limit ({message_count}/{max_messages} messages)"))
             }
             Self::Condensed { summary } => Some(format!("Context condensed: {}...", truncate(summary, NOTICE_CHARS))),
-            Self::Truncated { messages } => Some(format!("Context truncated: {messages} messages removed")),
+            Self::Truncated { messages } => {
+                Some(format!("Context truncated: {} removed", counted(*messages, "message")))
+            }
             Self::Retrying { reason, wait } => Some(format!("{reason}; trying again in {:.1} s", wait.as_secs_f64())),
             Self::Warning(warning) => Some(warning.clone()),
-            Self::IterationStarted { .. } | Self::Answered { .. } | Self::Billed { .. } | Self::ToolFinished { .. } => {
-                None
+            Self::Answered { text, .. } => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+            Self::ToolStarted { name, arguments } => {
+                Some(format!("> {name} {}", shortened(arguments, ARGUMENTS_CHARS)))
             }
+            Self::ToolFinished { name, is_error: true, .. } => Some(format!("> {name} failed")),
+            Self::IterationStarted { .. } | Self::Billed { .. } | Self::ToolFinished { .. } | Self::Decided(_) => None,
         }
     }
+}
+
+/// `1 message`, `12 messages`.
+fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Where events go. A callback: it should be quick, and may send on to a channel.

@@ -1,7 +1,7 @@
 //! What a whole run gave.
 
-use crate::execution_result::add_new;
 use crate::tools::Signal;
+use crate::totals::{Totals, add_new};
 use crate::{CondensingMetrics, ConversationMetrics, ExecutionError, ExecutionResult, Usage};
 use louver::catalog::Cost;
 use louver::window::Log;
@@ -63,6 +63,12 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
+    /// A run that goes on from what its earlier processes did and paid.
+    pub(crate) fn after(totals: Totals) -> Self {
+        let Totals { turns, tool_calls, files_changed, usage, cost, condensing, duration } = totals;
+        Self { turns, tool_calls, files_changed, usage, cost, condensing, duration, ..Self::default() }
+    }
+
     pub(crate) fn add(&mut self, iteration: usize, result: &ExecutionResult) {
         self.iterations = iteration;
         self.turns += result.turns;

@@ -8,10 +8,13 @@ pub(crate) use state_file::{OpenTurn, Recorded};
 
 use crate::condensing::Pending;
 use crate::metrics::{CondensingMetrics, ConversationMetrics};
+use crate::telemetry::milliseconds;
 use crate::tools::ToolOutput;
+use crate::usage::Usage;
+use louver::catalog::Cost;
 use louver::condense::{Outcome, Summary};
 use louver::plan::Overflow;
-use louver::window::{Event, Fit, Log, Usage, Window, WindowConfig};
+use louver::window::{Event, Fit, Log, Window, WindowConfig};
 use louver::{Budget, Message};
 use state_file::{Record, raw};
 use std::time::{Duration, Instant};
@@ -77,7 +80,8 @@ impl Conversation {
     /// The conversation of a state file, which it goes on writing.
     pub(crate) fn resume(config: WindowConfig, file: StateFile, recorded: Recorded) -> Result<Self, louver::Error> {
         let conversation = Self::restore(config, recorded.log)?;
-        Ok(Self { file: Some(file), open: recorded.open, ..conversation })
+        let condensing = recorded.totals.condensing;
+        Ok(Self { file: Some(file), open: recorded.open, condensing, ..conversation })
     }
 
     /// Writes everything from here on to a file. To be called before the first message.
@@ -126,7 +130,7 @@ impl Conversation {
         }
     }
 
-    pub(crate) fn report_usage(&mut self, usage: Usage) {
+    pub(crate) fn report_usage(&mut self, usage: louver::Usage) {
         self.window.report_usage(usage);
         self.write_events();
     }
@@ -180,6 +184,25 @@ impl Conversation {
             self.window.push(message);
         }
         self.write_events();
+    }
+
+    /// Takes note of what an answer was billed for, so that a run that goes on in another process knows its whole bill.
+    pub(crate) fn bill(&mut self, model: &str, usage: Usage) {
+        self.write(|| Record::Billed { model: model.to_owned(), usage, is_summary: false });
+    }
+
+    /// The same for a summary, which has books of its own.
+    pub(crate) fn bill_summary(&mut self, model: &str, usage: Usage, cost: Cost) {
+        self.condensing.usage += usage;
+        self.condensing.cost += cost;
+        if usage != Usage::default() {
+            self.write(|| Record::Billed { model: model.to_owned(), usage, is_summary: true });
+        }
+    }
+
+    /// Takes note of how long the run has lasted, all its processes together.
+    pub(crate) fn note_elapsed(&mut self, elapsed: Duration) {
+        self.write(|| Record::Elapsed { milliseconds: milliseconds(elapsed) });
     }
 
     pub(crate) fn begin_iteration(&mut self, number: usize) {

@@ -1,6 +1,8 @@
 //! The file from which a killed run goes on.
 
 use crate::tools::{Signal, ToolOutput};
+use crate::totals::Totals;
+use crate::usage::Usage;
 use louver::window::{Event, Log};
 use louver::{Format, Message};
 use serde::{Deserialize, Serialize};
@@ -9,6 +11,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The version of the records.
 const VERSION: u32 = 2;
@@ -63,6 +66,16 @@ pub(super) enum Record {
     },
     EndOfTurn(Vec<String>),
     Iteration(usize),
+    /// A call of a model was answered.
+    Billed {
+        model: String,
+        usage: Usage,
+        is_summary: bool,
+    },
+    /// How long the run has lasted when an iteration ended.
+    Elapsed {
+        milliseconds: u64,
+    },
 }
 
 /// The file from which a killed run goes on, open for appending.
@@ -88,11 +101,14 @@ pub struct StateFile {
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
     pub(crate) task: String,
+    pub(crate) task_id: String,
     pub(crate) log: Log,
     pub(crate) open: Option<OpenTurn>,
     pub(crate) iteration: usize,
     /// What the last turn said about the whole task.
     pub(crate) completion: Option<Signal>,
+    /// What all processes of the run did and paid so far.
+    pub(crate) totals: Totals,
 }
 
 /// An answer whose calls have not all been answered yet.
@@ -184,8 +200,8 @@ fn read(text: &str, format: Format) -> Result<Recorded, StateError> {
     let mut lines = text.lines().enumerate();
     let header = lines.next().map(|(_, line)| serde_json::from_str(line));
     match header {
-        Some(Ok(Record::Louver { version: VERSION, format: written, task, .. })) if written == format.name() => {
-            recorded.task = task;
+        Some(Ok(Record::Louver { version: VERSION, format: written, task, task_id })) if written == format.name() => {
+            (recorded.task, recorded.task_id) = (task, task_id);
         }
         Some(Ok(Record::Louver { version, format: written, .. })) => {
             return Err(StateError::Foreign(format!(
@@ -220,11 +236,14 @@ impl Recorded {
             }
             Record::EndOfTurn(raw) => {
                 let open = self.open.take().unwrap_or_default();
+                self.totals.add_calls(open.outputs.values());
                 self.completion = open.outputs.into_values().find_map(|output| output.signal);
                 self.push(open.answer);
                 self.push(parse(raw)?);
             }
             Record::Iteration(number) => self.iteration = number,
+            Record::Billed { model, usage, is_summary } => self.totals.bill(&model, usage, is_summary),
+            Record::Elapsed { milliseconds } => self.totals.duration = Duration::from_millis(milliseconds),
         }
         Ok(())
     }
@@ -234,6 +253,9 @@ impl Recorded {
     }
 
     fn event(&mut self, event: Event) {
+        if let Event::Answered { decisions, .. } = &event {
+            self.totals.add_summary(!decisions.is_empty());
+        }
         self.log.events.push((self.log.messages.len(), event));
     }
 }

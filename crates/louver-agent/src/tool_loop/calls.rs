@@ -1,9 +1,9 @@
 //! Running the calls of one answer.
 
 use super::{ToolLoop, unreadable};
-use crate::execution_result::add_new;
 use crate::provider::{ToolCall, calls_of};
 use crate::tools::{Signal, ToolOutput, ToolSet};
+use crate::totals::add_new;
 use crate::{ExecutionError, Interrupted, RunEvent, Stop, tool_results};
 use futures_util::StreamExt;
 use louver::display::truncate;
@@ -24,9 +24,11 @@ impl ToolLoop<'_> {
         let outstanding: Vec<(usize, ToolCall)> =
             calls.iter().cloned().enumerate().filter(|(index, _)| !is_answered(*index)).collect();
         let (limit, cancel) = (self.options.tool_time_limit, &self.options.cancel);
-        let tools = &self.tools;
+        let (tools, observer) = (&self.tools, &self.options.observer);
         let running = outstanding.into_iter().map(|(index, call)| async move {
             let started = Instant::now();
+            let arguments = call.arguments.as_ref().map_or_else(Clone::clone, ToString::to_string);
+            observer.emit(&RunEvent::ToolStarted { name: call.name.clone(), arguments });
             let output = run_one(tools, &call, limit, cancel).await;
             (index, call.name, output, started.elapsed())
         });

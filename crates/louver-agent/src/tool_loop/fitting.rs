@@ -2,7 +2,7 @@
 
 use super::ToolLoop;
 use crate::condensing::{Attempt, Pending, SummaryCall};
-use crate::telemetry::{Decision, evicted_ids};
+use crate::telemetry::{Decision, evicted_ids, milliseconds};
 use crate::{CondenseTiming, ExecutionError, RunEvent};
 use louver::catalog::Catalog;
 use louver::condense::{CondenseJob, Outcome, SUMMARY_PROMPT};
@@ -82,9 +82,8 @@ impl ToolLoop<'_> {
     }
 
     fn take_summary(&mut self, pending: &Pending, attempt: Attempt) -> Result<(), ExecutionError> {
-        self.conversation.condensing.usage += attempt.usage;
         let cost = attempt.cost;
-        self.conversation.condensing.cost += cost;
+        self.conversation.bill_summary(&pending.model, attempt.usage, cost);
         self.emit(&RunEvent::Billed { cost });
         let answer = attempt.into_answer();
         let text = answer.as_ref().map(|summary| summary.text.clone()).unwrap_or_default();
@@ -98,8 +97,8 @@ impl ToolLoop<'_> {
         };
         let error = rejection.as_ref().map(ToString::to_string);
         let decision = self.decision("SummaryArrived", before, tokens_before, pending.started.elapsed());
-        let summary = error.is_none().then_some(text.as_str());
-        Decision { summary, cost_usd: cost.usd(), error: error.as_deref(), ..decision }.emit();
+        let summary = error.is_none().then(|| text.clone());
+        self.tell(Decision { summary, cost_usd: cost.usd(), error, ..decision });
         match rejection {
             None => {
                 self.conversation.condensing.accepted += 1;
@@ -187,7 +186,7 @@ impl ToolLoop<'_> {
         let error = fit.error.as_ref().map(ToString::to_string);
         let trigger = fit.trigger.map(|trigger| format!("{trigger:?}")).unwrap_or_default();
         let decision = self.decision(&trigger, messages_before, fit.tokens_before, duration);
-        Decision { evicted: evicted_ids(fit), error: error.as_deref(), ..decision }.emit();
+        self.tell(Decision { evicted: evicted_ids(fit), error, ..decision });
         let evicted: usize = fit.evicted.iter().map(Range::len).sum();
         if evicted > 0 {
             tracing::debug!(
@@ -199,28 +198,31 @@ impl ToolLoop<'_> {
         }
     }
 
+    /// Tells a decision to the log and to whoever watches.
+    pub(super) fn tell(&self, decision: Decision) {
+        decision.log();
+        self.emit(&RunEvent::Decided(Box::new(decision)));
+    }
+
     /// What is told of any decision: what stood before it, and what stands now.
-    pub(super) fn decision<'f>(
-        &'f self,
-        trigger: &'f str,
+    pub(super) fn decision(
+        &self,
+        trigger: &str,
         messages_before: usize,
         tokens_before: u64,
         duration: Duration,
-    ) -> Decision<'f> {
+    ) -> Decision {
         let window = self.conversation.window();
         Decision {
-            trigger,
-            policy: window.policy_name(),
-            task_id: &self.options.task_id,
+            trigger: trigger.to_owned(),
+            policy: window.policy_name().to_owned(),
+            task_id: self.options.task_id.clone(),
             messages_before,
             messages_after: window.metrics().preserved_messages,
             tokens_before,
             tokens_after: window.tokens(),
-            evicted: String::new(),
-            summary: None,
-            cost_usd: 0.0,
-            duration,
-            error: None,
+            duration_ms: milliseconds(duration),
+            ..Decision::default()
         }
     }
 }

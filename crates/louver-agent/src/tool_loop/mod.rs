@@ -117,8 +117,9 @@ impl ToolLoop<'_> {
         let answer = self.provider.send(&request, &options.cancel).await?;
         self.remember(answer.usage, message_count);
         let prompt_tokens = answer.usage.prompt_tokens();
-        let text = answer.text.clone();
-        self.emit(&RunEvent::Answered { text, calls: answer.calls.len(), message_count, prompt_tokens });
+        let (text, calls) = (answer.text.clone(), answer.calls.len());
+        let evicted_messages = self.conversation.window().metrics().evicted_messages;
+        self.emit(&RunEvent::Answered { text, calls, message_count, evicted_messages, prompt_tokens });
         Ok(answer)
     }
 
@@ -128,6 +129,7 @@ impl ToolLoop<'_> {
         self.result.usage += usage;
         let cost = cost(&self.options.model, usage);
         self.result.cost += cost;
+        self.conversation.bill(&self.options.model, usage);
         self.emit(&RunEvent::Billed { cost });
         if usage.prompt_tokens() > 0 {
             self.conversation.report_usage(louver::window::Usage {

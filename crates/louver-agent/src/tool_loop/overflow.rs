@@ -26,7 +26,7 @@ impl ToolLoop<'_> {
         let said = error.to_string();
         let decision =
             self.decision("ProviderOverflow", before.preserved_messages, fit.tokens_before, started.elapsed());
-        Decision { evicted: evicted_ids(&fit), error: Some(&said), ..decision }.emit();
+        self.tell(Decision { evicted: evicted_ids(&fit), error: Some(said), ..decision });
         let messages: usize = fit.evicted.iter().map(ExactSizeIterator::len).sum();
         if messages > 0 {
             self.emit(&RunEvent::Truncated { messages });
