@@ -35,6 +35,7 @@ pub(crate) enum Command {
     Check(Check),
     Repair(Repair),
     Inspect(Inspect),
+    Condense(Condense),
     Recall(Recall),
     Replay(Replay),
     Run(Run),
@@ -44,6 +45,7 @@ pub(crate) enum Command {
     Archive(Archive),
     Sandbox(Sandbox),
     Demo(Demo),
+    Models(Models),
     Completions(Completions),
     #[command(subcommand)]
     Config(Config),
@@ -53,6 +55,9 @@ pub(crate) enum Command {
 ///
 /// Prints the same kind of JSON as it reads. What stays is byte for byte what came in, and tool calls are never
 /// separated from their results. No model is called.
+///
+/// Where the model's window is known and nothing else is asked for, the policy `ladder` decides. It cuts where it pays,
+/// which can be long before the window is full; `ladder: {when: full}` in a config.yml lets it cut only what does not fit.
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/trim.txt").trim_end())]
 pub(crate) struct Trim {
@@ -74,7 +79,8 @@ pub(crate) struct Trim {
 
 /// Find what the provider would refuse
 ///
-/// One line per violation: JSON path, rule, and the provider's own wording. Exits with 1 if there is any.
+/// One line per violation: JSON path, rule, and the provider's own wording. A history that is longer than its model's
+/// context window is one, too, where the input or --model says which model it is. Exits with 1 if there is any.
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/check.txt").trim_end())]
 pub(crate) struct Check {
@@ -83,9 +89,50 @@ pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) output: Output,
 
+    /// The model that has to take it; beats the one that the input names
+    #[arg(long, value_name = "NAME", help_heading = "Window")]
+    pub(crate) model: Option<String>,
+
+    /// The model's window in tokens, instead of the catalogue's
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>, allow_negative_numbers = true, help_heading = "Window")]
+    pub(crate) context_window: Option<u64>,
+
+    /// How to count tokens; `auto` follows the model and is chars4 without one
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = counter_parser(), help_heading = "Window")]
+    pub(crate) counter: CounterChoice,
+
     /// Print a JSON array of {path, rule, index, message}
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Have what leaves summarised by a model of your own
+///
+/// Without --job: prints what to ask a model, as JSON: the prompt as `messages` of the input's format, its `bounds`, the
+/// indices that the summary `covers`, and what was decided; `null` where no summary is needed yet. Condensing counts as
+/// switched on, whatever the configuration says.
+///
+/// With --job and --summary: prints the conversation with the summary in place, as the same kind of JSON as the input, which
+/// may have grown since. A job that was made from another history is refused. Exits with 1 if the summary is empty or larger
+/// than what it replaces: what is printed then is cut without one.
+#[derive(Debug, Args)]
+#[command(after_long_help = include_str!("help/condense.txt").trim_end())]
+pub(crate) struct Condense {
+    #[command(flatten)]
+    pub(crate) input: Input,
+
+    /// The job, as this command printed it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "summary", help_heading = "Summary")]
+    pub(crate) job: Option<PathBuf>,
+
+    /// What the model answered, as plain text
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "job", help_heading = "Summary")]
+    pub(crate) summary: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) window: WindowFlags,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// Make a history legal with the fewest changes
@@ -230,7 +277,7 @@ pub(crate) struct Demo {}
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/proxy.txt").trim_end())]
 pub(crate) struct Proxy {
-    /// Where to listen; port 0 takes a free one. Other addresses than this machine's own need --token-env
+    /// Where to listen [default: 127.0.0.1:8787]; port 0 takes a free one. Other addresses than this machine's own need --token-env
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<String>,
 
@@ -315,7 +362,10 @@ pub(crate) enum WrappedClient {
 }
 
 /// List, show, export and delete what the proxy keeps
+///
+/// A conversation is named by its ID as `louver archive list` and the header x-louver-conversation have it.
 #[derive(Debug, Subcommand)]
+#[command(after_long_help = include_str!("help/archive.txt").trim_end())]
 pub(crate) enum Archive {
     /// All conversations, the latest first
     List(ArchiveList),
@@ -334,7 +384,7 @@ pub(crate) struct ArchiveList {
     #[command(flatten)]
     pub(crate) store: ArchiveStore,
 
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -348,7 +398,7 @@ pub(crate) struct ArchiveOne {
     #[command(flatten)]
     pub(crate) store: ArchiveStore,
 
-    /// For programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -447,6 +497,23 @@ pub(crate) struct Replay {
     /// Write a page with charts to FILE
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) html: Option<PathBuf>,
+}
+
+/// Show what the catalogue knows about models
+///
+/// Windows, the most they write, and prices in dollars per million tokens. A name is looked up as in every other command:
+/// exactly, with its provider's prefix, without its date, and last by its family; where it is none, every model whose name
+/// holds it is listed. Exits with 1 if there is none.
+#[derive(Debug, Args)]
+#[command(after_long_help = include_str!("help/models.txt").trim_end())]
+pub(crate) struct Models {
+    /// A model's name, or a part of it
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
+    /// Print a JSON array
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Print completions for a shell

@@ -30,6 +30,7 @@ pub(crate) fn config_path(arguments: &Arguments) -> Option<&Path> {
     match &arguments.command {
         Command::Trim(trim) => trim.window.config.as_deref(),
         Command::Inspect(inspect) => inspect.window.config.as_deref(),
+        Command::Condense(condense) => condense.window.config.as_deref(),
         Command::Recall(recall) => recall.window.config.as_deref(),
         Command::Run(run) => run.config.as_deref(),
         Command::Proxy(proxy) => proxy.config.as_deref(),

@@ -72,6 +72,8 @@ impl<'a> WindowChoice<'a> {
             bail!("--model: `{typed}` is not in the catalogue (--context-window and --counter do without)");
         }
         self.set(&mut assembled.config.policy);
+        let prompt = self.config.and_then(|config| config.context.custom_condensing_prompt.clone());
+        assembled.config.custom_condensing_prompt = prompt;
         Ok(Window {
             limit: self.limit(body, &assembled, context_window.is_some()),
             idle: self.idle(&assembled.config.policy),

@@ -19,7 +19,7 @@ mod walk_ladder;
 mod walk_proxy;
 mod walk_tools;
 
-pub use ladder::Ladder;
+pub use ladder::{Ladder, When};
 pub use problem::{Problem, Problems};
 pub use proxy::{Proxy, ProxyUpstream};
 pub use schema::schema;

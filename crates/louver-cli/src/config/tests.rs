@@ -115,6 +115,11 @@ fn the_ladder_is_told_what_the_file_says() {
     let ladder = policy.ladder().unwrap();
     assert_eq!((ladder.keep_recent_tokens, ladder.ledger_tokens), (5, 6_000), "what is not said is as the row has it");
     assert_eq!(ladder.pin, ["KEEP"]);
+    assert_eq!(ladder.when, louver::policy::CutWhen::Pays);
+    let mut policy = louver::PolicyKind::default_for(true);
+    parse("ladder: {when: full}").apply(&mut policy);
+    assert_eq!(policy.ladder().unwrap().when, louver::policy::CutWhen::Full);
+    assert_eq!(problems("ladder: {when: never}"), ["1: ladder.when: `never` is none of pays, full"]);
     let said = problems("ladder: {rungs: [top], pin: ['']}");
     assert!(said[0].contains("ladder.pin[0]") || said[1].contains("ladder.pin[0]"), "{said:?}");
 }

@@ -1,11 +1,14 @@
 //! `louver check`: is this history legal?
 
+use super::explain::counted;
 use super::{Deliverable, Exit, Shell};
 use crate::args::Check;
 use crate::output::json_list;
 use crate::printer::{plural, safe};
 use anstyle::{AnsiColor, Style};
+use anyhow::bail;
 use louver::legality;
+use louver::window::Builder;
 use louver::wire::{Body, Violation};
 use std::fmt::Write;
 
@@ -24,7 +27,9 @@ struct Finding<'v> {
 pub(super) fn run(job: &Check, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let body = job.input.read(&mut shell.stdin)?;
     shell.warn_if_ambiguous(&body);
-    let violations = legality::check(&body);
+    let mut violations = legality::check(&body);
+    let is_legal = violations.is_empty();
+    violations.extend(too_long(job, &body, shell)?);
     if job.json {
         shell.deliver(Deliverable::Json(&json_list(&findings(&body, &violations))?), &job.output)?;
     } else {
@@ -39,8 +44,37 @@ pub(super) fn run(job: &Check, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let count = plural(violations.len(), "violation");
-    shell.printer.note(&format!("{source}: {count} ({format}, {messages}); louver repair makes it legal"));
+    let advice = if is_legal { "louver trim makes it fit" } else { "louver repair makes it legal" };
+    shell.printer.note(&format!("{source}: {count} ({format}, {messages}); {advice}"));
     Ok(Exit::Finding)
+}
+
+/// Whether it is more than its model's window holds, where that is known. Part of a history that the provider keeps cannot
+/// be counted.
+fn too_long(job: &Check, body: &Body, shell: &mut Shell<'_>) -> anyhow::Result<Option<Violation>> {
+    let mut builder = Builder::new(body.format()).counter(job.counter);
+    if let Some(model) = job.model.as_deref().or(body.model()) {
+        builder = builder.model(model);
+    }
+    if let Some(tokens) = job.context_window {
+        builder = builder.context_window(tokens);
+    }
+    let assembled = builder.assemble();
+    let Some(window) = assembled.context_window.filter(|_| !body.is_server_side()) else {
+        match &job.model {
+            Some(typed) if assembled.model.is_none() => bail!("--model: `{typed}` is not in the catalogue"),
+            _ => return Ok(None),
+        }
+    };
+    let counter = &assembled.config.counter;
+    let too_long = legality::check_window(body, counter, window);
+    if too_long.is_some() {
+        assembled.model_warning.iter().for_each(|warning| shell.printer.warning(&warning.to_string()));
+        if counter.stated_error() > 0.0 {
+            shell.printer.warning(&format!("tokens are counted {}", counted(&**counter)));
+        }
+    }
+    Ok(too_long)
 }
 
 /// One line for each kind of advice, however often it is gone against: it changes no exit code.

@@ -41,7 +41,7 @@ fn history(body: &Body, window: &Window, report: &Report) -> String {
 }
 
 /// The counter and how far to trust it.
-fn counted(counter: &dyn Counter) -> String {
+pub(super) fn counted(counter: &dyn Counter) -> String {
     match counter.stated_error() > 0.0 {
         true => format!("with {}, which may be off by {} %", counter.name(), percent(counter.stated_error(), 0)),
         false => format!("exactly with {}", counter.name()),

@@ -2,11 +2,13 @@
 
 mod archive;
 mod check;
+mod condense;
 mod config;
 mod demo;
 mod explain;
 mod inspect;
 mod interrupt;
+mod known_models;
 mod live_line;
 mod mcp_servers;
 mod models;
@@ -133,6 +135,7 @@ impl Shell<'_> {
             Command::Check(args) => check::run(args, self),
             Command::Repair(args) => repair::run(args, self),
             Command::Inspect(args) => inspect::run(args, &window(&args.window), self),
+            Command::Condense(args) => condense::run(args, &window(&args.window), self),
             Command::Recall(args) if args.archive => recall_archive::run(args, self),
             Command::Recall(args) => recall::run(args, &settings::wanted(&args.wanted)?, window(&args.window), self),
             Command::Replay(args) => replay::run(args, &settings::replay(args)?, self),
@@ -142,6 +145,7 @@ impl Shell<'_> {
             Command::Archive(args) => archive::run(args, self),
             Command::Sandbox(args) => sandbox::run(args, self),
             Command::Demo(_) => demo::run(self),
+            Command::Models(args) => known_models::run(args, self),
             Command::Completions(args) => self.completions(args.shell),
             Command::Config(args::Config::Check(args)) => config::check(&args.file, self),
             Command::Config(args::Config::Schema(_)) => config::schema(self),

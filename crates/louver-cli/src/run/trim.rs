@@ -5,8 +5,9 @@ use super::{Deliverable, Exit, Shell};
 use crate::args::Trim;
 use crate::output::Staged;
 use crate::printer::{grouped, plural};
-use crate::window::WindowChoice;
+use crate::window::{Window, WindowChoice};
 use anyhow::Context;
+use louver::policy::CutWhen;
 use louver::report::Report;
 use louver::trim::{Trimmed, trim};
 use std::path::Path;
@@ -26,7 +27,7 @@ pub(super) fn run(job: &Trim, choice: &WindowChoice<'_>, shell: &mut Shell<'_>) 
     if let Some(error) = &report.error {
         shell.printer.warning(&format!("condensing: {error}"));
     }
-    shell.printer.note(&summary(&trimmed));
+    shell.printer.note(&format!("{}{}", summary(&trimmed), choice_made(&window, &trimmed)));
     if job.explain {
         shell.printer.answer(&explain(&body, &window, &trimmed));
     }
@@ -53,8 +54,17 @@ fn stage_report(path: &Path, report: &Report) -> anyhow::Result<Staged> {
     Staged::write(path, json.as_bytes())
 }
 
+/// What surprises who did not expect a cut: the ladder makes some that it need not.
+fn choice_made(window: &Window, trimmed: &Trimmed) -> &'static str {
+    let ladder = window.config.policy.ladder().filter(|ladder| ladder.when == CutWhen::Pays);
+    match ladder.filter(|_| !trimmed.report.evicted.is_empty()) {
+        Some(_) => "; the ladder cuts where it pays (ladder.when: full in a config.yml: only where it must)",
+        None => "",
+    }
+}
+
 /// The line for people. Its tokens are the counter's where they decide, or their bound, else the seeds' estimate.
-fn summary(trimmed: &Trimmed) -> String {
+pub(super) fn summary(trimmed: &Trimmed) -> String {
     let report = &trimmed.report;
     let metrics = report.metrics;
     let at_most = if trimmed.is_bound { "at most " } else { "" };

@@ -101,3 +101,35 @@ fn ids_that_come_again_are_a_warning_and_no_finding() {
          unique\nstdin: legal (anthropic, 7 messages)\n"
     );
 }
+
+#[test]
+fn a_history_that_is_longer_than_its_models_window_is_a_finding() {
+    let run = louver("check examples/agent.json --context-window 8000 --counter chars4");
+    assert_eq!(run.code, 1);
+    let line = run.stdout.strip_prefix("$.messages[").unwrap();
+    let (index, said) = line.split_once("]: context-window: prompt is too long: ").unwrap();
+    assert!((1..60).contains(&index.parse::<usize>().unwrap()), "{line}");
+    assert!(said.ends_with(" tokens > 8000 maximum\n"), "{said}");
+    assert_eq!(
+        run.stderr,
+        "warning: tokens are counted with chars4, which may be off by 50 %\n\
+         examples/agent.json: 1 violation (anthropic, 60 messages); louver trim makes it fit\n"
+    );
+    let found = json(&louver("check examples/agent.json --context-window 8000 --json -q").stdout);
+    assert_eq!((&found[0]["rule"], found.as_array().unwrap().len()), (&value!("context-window"), 1));
+    let fits = louver("check examples/agent.json --model gpt-5");
+    assert_eq!((fits.done(), fits.stderr.as_str()), ("", "examples/agent.json: legal (anthropic, 60 messages)\n"));
+    let refused = louver("check examples/agent.json --model llama-99");
+    assert_eq!(refused.refused(), "--model: `llama-99` is not in the catalogue");
+}
+
+#[test]
+fn the_model_that_the_input_names_has_to_take_it() {
+    let content = "many words ".repeat(12_000);
+    let input = |model: &str| format!(r#"{{"model":"{model}","messages":[{{"role":"user","content":"{content}"}}]}}"#);
+    let small = louver_with("check --format openai-chat", input("gpt-4"));
+    assert_eq!(small.code, 1);
+    assert!(small.stdout.contains("This model's maximum context length is 8192 tokens. However, your messages"));
+    assert_eq!(louver_with("check --format openai-chat", input("gpt-5")).code, 0);
+    assert_eq!(louver_with("check --format openai-chat", input("nobody-knows")).code, 0);
+}

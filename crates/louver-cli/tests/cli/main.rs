@@ -3,11 +3,13 @@
 
 mod bad_input;
 mod check;
+mod condense;
 mod config;
 mod configured;
 mod corpus;
 mod help;
 mod inspect;
+mod known_models;
 mod mcp;
 mod output;
 mod proxy;

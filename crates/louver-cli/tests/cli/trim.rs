@@ -124,6 +124,23 @@ fn it_explains_itself() {
 }
 
 #[test]
+fn the_ladder_says_that_it_cuts_where_it_pays_and_can_be_told_not_to() {
+    let config = tempfile::NamedTempFile::new().unwrap();
+    let trim = |when: &str| {
+        fs::write(config.path(), format!("ladder: {{keep_recent_tokens: 500, ledger_tokens: 300{when}}}")).unwrap();
+        let flags = "--counter chars4 --context-window 200000 --explain";
+        louver(&format!("trim examples/agent.json {flags} --config {}", config.path().display()))
+    };
+    let run = trim("");
+    let pays = "; the ladder cuts where it pays (ladder.when: full in a config.yml: only where it must)\n";
+    assert!(run.stderr.starts_with("Trimmed conversation: ") && run.stderr.contains(pays), "{}", run.stderr);
+    let full = trim(", when: full");
+    assert_eq!(full.done(), fs::read_to_string(root().join("examples/agent.json")).unwrap());
+    assert!(full.stderr.starts_with("Nothing to trim: 60 messages kept"), "{}", full.stderr);
+    assert!(full.stderr.contains("That is within the limits, so nothing was changed."), "{}", full.stderr);
+}
+
+#[test]
 fn quiet_says_nothing() {
     let run = louver_with(
         "trim -q --policy tokens --context-window 20000 --max-messages 3",
