@@ -228,7 +228,8 @@ const NOT_IN_AN_ARCHIVE: [&str; 10] = [
 /// Run a task with a model inside the window
 ///
 /// Gives the model tools for files and allowed commands inside a folder, and goes on until it says that the task is
-/// done. Ctrl-C stops cleanly; with --state a killed run goes on where it was.
+/// done. What the model says and which tools it calls appear on stderr as it happens, and nothing with -q; stdout has the
+/// figures and the result. Ctrl-C stops cleanly; with --state a killed run goes on where it was.
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/run.txt").trim_end())]
 pub(crate) struct Run {
@@ -259,6 +260,14 @@ pub(crate) struct Run {
     /// Go on with the run that --state remembers
     #[arg(long, requires = "state")]
     pub(crate) resume: bool,
+
+    /// Append what happens inside to FILE: every decision and every trim; RUST_LOG says what else, or less
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) log: Option<PathBuf>,
+
+    /// Append every decision about the window to FILE, one JSON object a line
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) events: Option<PathBuf>,
 }
 
 /// Watch the window at work, no key needed

@@ -4,7 +4,7 @@ use super::interrupt::cancel_on_interrupt;
 use super::models::{Model, reach};
 use super::summary_box::{boxed, summary_box};
 use super::task::{options, runtime, tools};
-use super::watched::Watched;
+use super::watched::{Show, Watched};
 use super::{Exit, Shell};
 use crate::config::{Config, Provider as Named, ProviderKind, Wire};
 use crate::printer::{grouped, percent_of};
@@ -106,7 +106,7 @@ async fn play(name: &str, wire: Wire, cancel: &CancellationToken, shell: &mut Sh
     if shell.printer.shows_progress() {
         provider = Arc::new(Paced(provider));
     }
-    let ended = Watched { provider, tools, config }.run(TASK, None, shell).await;
+    let ended = Watched { provider, tools, config, show: Show::default() }.run(TASK, None, shell).await;
     let journal = sandbox.journal();
     sandbox.shutdown().await;
     let summary = ended?;

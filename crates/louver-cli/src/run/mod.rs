@@ -10,6 +10,7 @@ mod inspect;
 mod interrupt;
 mod known_models;
 mod live_line;
+mod log;
 mod mcp_servers;
 mod models;
 mod money;

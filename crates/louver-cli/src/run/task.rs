@@ -1,16 +1,17 @@
 //! `louver run`: a task, a model, and the window between them.
 
 use super::interrupt::cancel_on_interrupt;
+use super::log;
 use super::mcp_servers::McpServers;
 use super::models::{Models, key_variable};
 use super::summary_box::summary_box;
-use super::watched::Watched;
+use super::watched::{Show, Watched};
 use super::{Exit, Shell};
 use crate::config::{Config, Provider, ProviderKind};
 use crate::input::{read_file, spoken};
 use crate::printer::safe;
 use crate::settings::Run;
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use louver::{Budget, PolicyKind};
 use louver_agent::provider::Category;
 use louver_agent::tools::{AllowList, Environment, Limits, Root, RunCommand, ToolSet};
@@ -28,6 +29,11 @@ const MAX_TASK_BYTES: u64 = 4_000_000;
 pub(super) fn run(job: &Run<'_>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let task = read_task(&job.args.task)?;
     let mut tools = tools(&job.args.root, &job.args.allow)?;
+    let show = Show {
+        talk: true,
+        decisions: job.args.events.as_deref().map(log::append_to).transpose()?,
+        log: log::start(job.args.log.as_deref())?,
+    };
     runtime()?.block_on(async {
         let cancel = CancellationToken::new();
         cancel_on_interrupt(&cancel)?;
@@ -42,7 +48,7 @@ pub(super) fn run(job: &Run<'_>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> 
         shell.printer.end_progress();
         let servers = servers?;
         let ended = match &servers {
-            Some(_) => watch(job, &task, &models, tools, cancel, shell).await,
+            Some(_) => watch(job, &task, &models, (tools, show), cancel, shell).await,
             None => Ok(RunSummary { outcome: RunOutcome::Cancelled, ..RunSummary::default() }),
         };
         servers.unwrap_or_default().shut_down().await;
@@ -55,18 +61,26 @@ async fn watch(
     job: &Run<'_>,
     task: &str,
     models: &Models,
-    tools: ToolSet,
+    (tools, show): (ToolSet, Show),
     cancel: CancellationToken,
     shell: &mut Shell<'_>,
 ) -> anyhow::Result<RunSummary> {
     let mut config = ExecutorConfig::new(options(&models.conversation.model, &job.config)?);
     config.options.condense.handler.clone_from(&models.condensing);
     config.options.cancel = cancel;
+    config.options.task_id = task_id(&job.args.task)?;
     config.max_iterations = usize::try_from(job.config.execution.max_iterations)?;
     config.state_file.clone_from(&job.args.state);
     let resumed = job.args.resume.then_some(job.args.state.as_deref()).flatten();
     let provider = Arc::clone(&models.conversation.provider);
-    Ok(Watched { provider, tools: Arc::new(tools), config }.run(task, resumed, shell).await?)
+    Ok(Watched { provider, tools: Arc::new(tools), config, show }.run(task, resumed, shell).await?)
+}
+
+/// Names a run of a task in logs and events: two runs of the same file are told apart.
+fn task_id(path: &Path) -> anyhow::Result<String> {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let tail = getrandom::u32().map_err(|error| anyhow!("no random numbers: {error}"))?;
+    Ok(format!("{name}-{tail:08x}"))
 }
 
 fn read_task(path: &Path) -> anyhow::Result<String> {

@@ -19,6 +19,7 @@ mod recall;
 mod recall_archive;
 mod replay;
 mod running;
+mod seeing;
 mod terminal;
 mod trim;
 mod vectors;
