@@ -136,7 +136,7 @@ fn runs(indices: &[usize]) -> String {
     let mut words: Vec<String> = indices.chunk_by(|a, b| a + 1 == *b).map(spoken).collect();
     if words.len() > SHOWN {
         let hidden = words.split_off(SHOWN).len();
-        words.push(format!("{hidden} more runs"));
+        words.push(plural(hidden, "more run"));
     }
     let noun = if indices.len() == 1 { "message" } else { "messages" };
     match words.split_last() {
@@ -154,6 +154,7 @@ mod tests {
     fn indices_are_told_in_runs() {
         assert_eq!(runs(&[3]), "message 3");
         assert_eq!(runs(&[1, 2, 3, 7]), "messages 1 to 3 and 7");
+        assert!(runs(&[1, 3, 5, 7, 9, 11, 13]).ends_with("11 and 1 more run"));
         assert_eq!(runs(&[1, 2, 4, 7, 8]), "messages 1 to 2, 4 and 7 to 8");
     }
 }
