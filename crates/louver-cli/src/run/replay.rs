@@ -29,6 +29,11 @@ pub(super) fn run(job: &Replay, options: &Options, shell: &mut Shell<'_>) -> any
     for skipped in &report.skipped {
         shell.printer.warning(&format!("skipped {}: {}", skipped.file, skipped.reason));
     }
+    if report.runs.is_empty() && job.json.is_none() && job.html.is_none() {
+        // A table of nothing would look like a finding.
+        shell.printer.note("No conversation could be read, so there is nothing to compare.");
+        return Ok(Exit::Finding);
+    }
     warn(&report, shell);
     deliver(job, &report, shell)?;
     shell.printer.note(&rate(&report, started));
@@ -103,7 +108,11 @@ fn per_second(requests: u64, started: Instant) -> u64 {
 fn rate(report: &Report, started: Instant) -> String {
     let requests: u64 = report.runs.iter().map(|row| row.requests).sum();
     let seconds = started.elapsed().as_secs_f64();
-    format!("{} requests in {seconds:.1} s, {} requests/s", grouped(requests), grouped(per_second(requests, started)))
+    let rate = grouped(per_second(requests, started));
+    format!(
+        "{} in {seconds:.1} s, {rate} requests/s",
+        plural(usize::try_from(requests).unwrap_or(usize::MAX), "request")
+    )
 }
 
 /// Each warning once, with how many conversations it is about.

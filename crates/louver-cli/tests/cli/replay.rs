@@ -99,3 +99,10 @@ fn stdin_and_bad_words_are_understood() {
     assert_eq!(nothing.code, 1);
     assert!(nothing.stderr.contains("skipped stdin: holds no messages"), "{}", nothing.stderr);
 }
+
+#[test]
+fn nothing_read_is_no_table() {
+    let run = louver("replay no/such/folder");
+    assert_eq!((run.code, run.stdout.as_str()), (1, ""));
+    assert!(run.stderr.ends_with("No conversation could be read, so there is nothing to compare.\n"), "{}", run.stderr);
+}
