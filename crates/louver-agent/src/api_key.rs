@@ -1,12 +1,11 @@
 //! A provider's key.
 
+use crate::secrets::{self, HIDDEN};
 use secrecy::{ExposeSecret, SecretString};
 use std::path::{Path, PathBuf};
 
-/// What stands where a key would have been shown.
-const HIDDEN: &str = "***";
-
-/// A provider's key: from the environment or a file, never from a command line or a configuration, never shown.
+/// A provider's key: from the environment or a file, never from a command line or a configuration, never shown. Whatever
+/// a tool prints, a state file keeps or a log says, goes without it from here on ([`redact`](crate::redact)).
 ///
 /// ```
 /// use louver_agent::ApiKey;
@@ -48,7 +47,7 @@ impl ApiKey {
     /// No such variable, or nothing in it that could be a key.
     pub fn from_env(variable: &str) -> Result<Self, KeyError> {
         let value = std::env::var(variable).ok();
-        value.as_deref().and_then(Self::read).ok_or_else(|| KeyError::Missing(variable.to_owned()))
+        value.as_deref().and_then(Self::parse).ok_or_else(|| KeyError::Missing(variable.to_owned()))
     }
 
     /// The key in a file, white space around it aside.
@@ -59,7 +58,7 @@ impl ApiKey {
     pub fn from_file(path: &Path) -> Result<Self, KeyError> {
         let text =
             std::fs::read_to_string(path).map_err(|source| KeyError::Unreadable { path: path.to_owned(), source })?;
-        Self::read(&text).ok_or_else(|| KeyError::Empty(path.to_owned()))
+        Self::parse(&text).ok_or_else(|| KeyError::Empty(path.to_owned()))
     }
 
     /// The key of the sandbox, which accepts any: it protects nothing.
@@ -67,19 +66,22 @@ impl ApiKey {
         Self(SecretString::from("sandbox"))
     }
 
-    fn read(text: &str) -> Option<Self> {
+    /// The key in a text that came from a safe place, white space around it aside; nothing if it cannot be one.
+    pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let is_key = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
-        is_key.then(|| Self(SecretString::from(text)))
+        let key = is_key.then(|| SecretString::from(text))?;
+        secrets::keep(&key);
+        Some(Self(key))
     }
 
     pub(crate) fn expose(&self) -> &str {
         self.0.expose_secret()
     }
 
-    /// A text of somebody else's without the key in it.
+    /// A text of somebody else's without this key, however short it is, or any other.
     pub(crate) fn redact(&self, text: &str) -> String {
-        text.replace(self.expose(), HIDDEN)
+        secrets::redact(&text.replace(self.expose(), HIDDEN)).into_owned()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Every decision as one structured event.
 
+use crate::redact;
 use louver::Fit;
 use serde::Serialize;
 use std::time::Duration;
@@ -47,10 +48,10 @@ impl Decision {
             tokens_before = self.tokens_before,
             tokens_after = self.tokens_after,
             evicted = %self.evicted,
-            summary = self.summary,
+            summary = self.summary.as_deref().map(redact).as_deref(),
             cost_usd = self.cost_usd,
             duration_ms = self.duration_ms,
-            error = self.error,
+            error = self.error.as_deref().map(redact).as_deref(),
             "context decision"
         );
     }

@@ -96,3 +96,54 @@ async fn a_cancelled_call_ends_at_once() {
     let (answer, ()) = tokio::join!(provider.send(&request, &cancel), canceller);
     assert!(answer.unwrap_err().is_cancelled());
 }
+
+/// Answers one request with a redirect to another address.
+async fn redirecting(status: u16, to: &str) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let head = format!("HTTP/1.1 {status} Elsewhere\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n");
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        socket.read_u8().await.unwrap();
+        socket.write_all(head.as_bytes()).await.unwrap();
+        socket.read_to_end(&mut Vec::new()).await.ok();
+    });
+    url
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_so_that_nobody_else_sees_the_key() {
+    for status in [301, 302, 303, 307, 308] {
+        let elsewhere = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let host = elsewhere.local_addr().unwrap();
+        let url = redirecting(status, &format!("http://me:hush@{host}/v1?key=hush")).await;
+        let error = tokio::select! {
+            error = error_of(connection(&url), status % 2 == 0) => error,
+            _ = elsewhere.accept() => panic!("{status} was followed"),
+        };
+        let expected = format!(
+            "the provider answered {status}: it wants the request elsewhere ({host}), which is not done, since the key \
+             is not for them; if they are right, make that the base URL"
+        );
+        assert_eq!((error.to_string(), error.is_retryable()), (expected, false));
+    }
+}
+
+#[test]
+fn a_key_that_anybody_on_the_way_can_read_is_known() {
+    let is_exposed = |url: &str| Connection::to(url).is_readable_on_the_way();
+    for url in
+        ["http://gateway.example/v1", "http://127.0.0.1.example", "http://127.0.0.1@example.org", "HTTP://10.0.0.7"]
+    {
+        assert!(is_exposed(url), "{url}");
+    }
+    for url in [
+        "https://gateway.example",
+        "http://127.0.0.1:8080",
+        "http://localhost:1/v1",
+        "http://[::1]:1",
+        "http://me:pw@127.9.9.9",
+    ] {
+        assert!(!is_exposed(url), "{url}");
+    }
+}

@@ -5,8 +5,10 @@
 mod world;
 
 use louver::policy::{MessagesConfig, PolicyKind};
+use louver_agent::tools::{AllowList, Environment, Limits, Root, RunCommand, ToolSet};
 use louver_agent::{ApiKey, CondenseTiming, Executor, ExecutorConfig, RunOutcome};
-use louver_sandbox::{Fault, Scenario, Turn};
+use louver_sandbox::{Call, Fault, Scenario, Turn};
+use serde_json::json;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use tracing_subscriber::fmt::MakeWriter;
@@ -157,4 +159,46 @@ fn a_key_comes_from_a_file_or_the_environment_or_not_at_all() {
     assert!(ApiKey::from_file(&folder.path().join("none")).unwrap_err().to_string().contains("cannot read"));
     let error = ApiKey::from_env("LOUVER_NO_SUCH_KEY").unwrap_err();
     assert_eq!(error.to_string(), "the environment variable LOUVER_NO_SUCH_KEY holds no key");
+}
+
+/// Tools that find the key where it was left: in a file of the root, in the environment of a command.
+fn finding(root: &std::path::Path, key: &str) -> ToolSet {
+    std::fs::write(root.join(".env"), format!("KEY={key}\n")).unwrap();
+    let root = Root::open(root).unwrap();
+    let mut tools = ToolSet::for_root(&root, Limits::default());
+    let allow = AllowList::new(["cat", "printf"]).unwrap();
+    let environment = Environment::new([("PATH", std::env::var_os("PATH").unwrap())]);
+    tools.add(Arc::new(RunCommand::new(root, Limits::default(), allow, environment))).unwrap();
+    tools
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_key_that_a_tool_finds_or_the_task_names_is_nowhere_either() {
+    let secret = "sk-left-in-a-file-0123456789";
+    let (lines, _guard) = listening();
+    for api in Api::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let (key_file, state) = (folder.path().join("key"), folder.path().join("state"));
+        std::fs::write(&key_file, secret).unwrap();
+        let root = folder.path().join("root");
+        std::fs::create_dir(&root).unwrap();
+        let calls = [
+            Call::new("read_file", json!({"path": ".env"})),
+            Call::new("search_files", json!({"pattern": "KEY"})),
+            Call::new("run_command", json!({"command": "cat .env"})),
+            Call::new("no_such_tool", json!({})),
+        ];
+        let scenario = Scenario::new("finding").turn(Turn::calls(calls)).turn(world::complete());
+        let world = World::new(api, scenario).await;
+        let provider = api.provider(connection(&world.sandbox.url()), ApiKey::from_file(&key_file).unwrap());
+        let config = ExecutorConfig { state_file: Some(state.clone()), ..ExecutorConfig::new(world.options()) };
+        let executor = Executor::new(provider, Arc::new(finding(&root, secret)), config);
+        let summary = executor.run(&format!("Find {secret}.")).await.unwrap();
+        assert_eq!(summary.outcome, RunOutcome::Completed("All done.".to_owned()), "{api:?}");
+        let messages: Vec<&str> = summary.log.messages.iter().map(|message| message.raw()).collect();
+        let kept = std::fs::read_to_string(&state).unwrap();
+        assert!(messages.concat().matches("KEY=***").count() >= 3, "{api:?}: {messages:?}");
+        let everything = format!("{messages:?}{kept}{:?}{}", world.events.lock().unwrap(), lines.text());
+        assert!(!everything.contains(secret), "{api:?}: the key is somewhere: {everything}");
+    }
 }

@@ -21,4 +21,4 @@ mod settings;
 mod window;
 
 pub use printer::Colors;
-pub use run::{Exit, Streams, run};
+pub use run::{Exit, Keys, Streams, run};

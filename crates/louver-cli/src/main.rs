@@ -1,11 +1,12 @@
 //! The binary `louver`.
 
 use anstream::{AutoStream, ColorChoice};
-use louver_cli::{Colors, Streams, run};
+use louver_cli::{Colors, Keys, Streams, run};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    let keys = Keys::settle();
     let (stdin, stdout, mut stderr) = (io::stdin(), io::stdout(), io::stderr());
     let colors = Colors {
         out: AutoStream::choice(&stdout) != ColorChoice::Never,
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
             stdout: &mut io::BufWriter::new(stdout.lock()) as &mut dyn Write,
             // Not locked: whatever serves logs there from other threads.
             stderr: &mut stderr,
+            keys,
         },
     );
     ExitCode::from(exit.code())

@@ -1,5 +1,6 @@
 //! The file from which a killed run goes on.
 
+use crate::redact;
 use crate::tools::{Signal, ToolOutput};
 use crate::totals::Totals;
 use crate::usage::Usage;
@@ -186,7 +187,7 @@ fn io_error(path: &Path) -> impl FnOnce(std::io::Error) -> StateError + use<> {
 }
 
 fn line(record: &Record) -> String {
-    let mut line = serde_json::to_string(record).unwrap_or_default();
+    let mut line = redact(&serde_json::to_string(record).unwrap_or_default()).into_owned();
     line.push('\n');
     line
 }

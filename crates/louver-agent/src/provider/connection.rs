@@ -1,6 +1,7 @@
 //! How a provider is reached.
 
 use super::retry::RetryPolicy;
+use crate::http_client;
 use std::time::Duration;
 
 /// Where a provider is and how patient to be with it.
@@ -50,5 +51,17 @@ impl Connection {
             headers: Vec::new(),
             max_answer_bytes: 64 << 20,
         }
+    }
+    /// Whether anybody on the way can read the key and all that is said: plain HTTP to another machine.
+    ///
+    /// ```
+    /// use louver_agent::provider::Connection;
+    ///
+    /// assert!(Connection::to("http://gateway.example").is_readable_on_the_way());
+    /// assert!(!Connection::to("http://127.0.0.1:8080").is_readable_on_the_way());
+    /// ```
+    #[must_use]
+    pub fn is_readable_on_the_way(&self) -> bool {
+        http_client::is_readable_on_the_way(&self.base_url)
     }
 }

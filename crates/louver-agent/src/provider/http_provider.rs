@@ -153,6 +153,9 @@ impl HttpProvider {
         if response.status().is_success() {
             return Ok(response);
         }
+        if response.status().is_redirection() {
+            return Err(redirected(&response));
+        }
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers());
         let text = self.read(response).await.unwrap_or_default();
@@ -233,6 +236,23 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
     let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"))?;
     Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// A redirect, with the host it names and no more: the rest of an address can hold passwords.
+fn redirected(response: &Response) -> ProviderError {
+    let location = response.headers().get(reqwest::header::LOCATION).and_then(|location| location.to_str().ok());
+    let target = location.and_then(|location| response.url().join(location).ok());
+    let host = target.and_then(|url| Some((url.host_str()?.to_owned(), url.port())));
+    let host = match host {
+        Some((host, Some(port))) => format!("{host}:{port}"),
+        Some((host, None)) => host,
+        None => "nowhere".to_owned(),
+    };
+    let message = format!(
+        "it wants the request elsewhere ({host}), which is not done, since the key is not for them; if they are right, \
+         make that the base URL"
+    );
+    ProviderError::said(response.status().as_u16(), "", message)
 }
 
 fn broken(error: reqwest::Error, key: &ApiKey) -> ProviderError {

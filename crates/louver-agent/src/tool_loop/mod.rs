@@ -8,7 +8,7 @@ mod thinking;
 use crate::condensing::cost;
 use crate::provider::{Answer, Category, Provider, ProviderError, Request, StopReason};
 use crate::tools::{ToolDefinition, ToolSet};
-use crate::{Conversation, ExecuteOptions, ExecutionError, ExecutionResult, RunEvent, Stop, Usage};
+use crate::{Conversation, ExecuteOptions, ExecutionError, ExecutionResult, RunEvent, Stop, Usage, redact};
 use louver::{Message, Role};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl ToolLoop<'_> {
             return Ok(stop);
         }
         if let Some(prompt) = prompt {
-            let message = Message::synthetic(self.provider.format(), Role::User, prompt);
+            let message = Message::synthetic(self.provider.format(), Role::User, &redact(prompt));
             self.conversation.push(vec![message.map_err(|error| unreadable(&error))?]);
         }
         for _ in 0..self.options.max_turns {
@@ -191,7 +191,7 @@ impl ToolLoop<'_> {
 
     fn warn(&mut self, warning: String) {
         if self.warned.insert(warning.clone()) {
-            tracing::warn!(task_id = %self.options.task_id, "{warning}");
+            tracing::warn!(task_id = %self.options.task_id, "{}", redact(&warning));
             self.emit(&RunEvent::Warning(warning));
         }
     }

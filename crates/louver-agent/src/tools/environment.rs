@@ -3,6 +3,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::secrets::{HIDDEN, MIN_SECRET_BYTES};
 use rustix::fs::{Access, access};
 
 /// The variables that a command gets to see, and no others.
@@ -32,9 +33,6 @@ const USUAL: [&str; 15] = [
     "VIRTUAL_ENV",
 ];
 
-/// Shorter values are settings, such as `1` or `true`.
-const MIN_SECRET_BYTES: usize = 8;
-
 impl Environment {
     /// These variables.
     pub fn new<K: Into<OsString>, V: Into<OsString>>(variables: impl IntoIterator<Item = (K, V)>) -> Self {
@@ -48,6 +46,20 @@ impl Environment {
         Self { variables: std::env::vars_os().filter(|(name, _)| wanted(name)).collect() }
     }
 
+    /// The same with one more variable, or another value for it.
+    ///
+    /// ```
+    /// use louver_agent::tools::Environment;
+    ///
+    /// let environment = Environment::default().with("LANG", "C");
+    /// assert_eq!(environment, Environment::new([("LANG", "C")]));
+    /// ```
+    #[must_use]
+    pub fn with(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.variables.insert(name.into(), value.into());
+        self
+    }
+
     pub(crate) fn variables(&self) -> &BTreeMap<OsString, OsString> {
         &self.variables
     }
@@ -57,8 +69,9 @@ impl Environment {
     pub(crate) fn redact(&self, mut text: String) -> String {
         let is_usual = |name: &OsString| USUAL.iter().any(|usual| name == *usual);
         for value in self.variables.iter().filter(|(name, _)| !is_usual(name)).filter_map(|(_, value)| value.to_str()) {
+            // Shorter values are settings, such as `1` or `true`.
             if value.len() >= MIN_SECRET_BYTES && text.contains(value) {
-                text = text.replace(value, "***");
+                text = text.replace(value, HIDDEN);
             }
         }
         text

@@ -9,6 +9,7 @@ use super::{
     Limits, ListFiles, ReadFile, Root, SearchFiles, TaskBlocked, TaskComplete, Tool, ToolDefinition, ToolOutput,
     WriteFile,
 };
+use crate::secrets::redact;
 
 /// The tools of a run, by name.
 #[derive(Debug, Clone, Default)]
@@ -62,10 +63,14 @@ impl ToolSet {
         self.tools.values().map(|tool| tool.definition()).collect()
     }
 
-    /// Calls a tool. An unknown one is an error that lists the names there are.
+    /// Calls a tool. An unknown one is an error that lists the names there are. Whatever it says, it says without a
+    /// [key](crate::redact).
     pub async fn call(&self, name: &str, arguments: Value) -> ToolOutput {
         match self.tools.get(name) {
-            Some(tool) => tool.call(arguments).await,
+            Some(tool) => {
+                let output = tool.call(arguments).await;
+                ToolOutput { text: redact(&output.text).into_owned(), ..output }
+            }
             None => {
                 let names: Vec<&str> = self.tools.keys().map(String::as_str).collect();
                 ToolOutput::error(format!("there is no tool {}; use one of: {}", quote(name), names.join(", ")))

@@ -1,7 +1,9 @@
 use std::time::Duration;
 
 use louver_agent::ApiKey;
-use louver_agent::tools::{Limits, McpError, McpServer, McpServerConfig, McpTransport, ToolOutput, ToolSet};
+use louver_agent::tools::{
+    Environment, Limits, McpError, McpServer, McpServerConfig, McpTransport, ToolOutput, ToolSet,
+};
 use serde_json::{Value, json};
 use tokio::io::AsyncBufReadExt;
 
@@ -21,7 +23,8 @@ fn config(args: &[&str]) -> McpServerConfig {
 
 fn starting(command: &str, args: &[&str], env_allow: &[&str]) -> McpServerConfig {
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    named(McpTransport::Process { command: command.to_owned(), args: owned(args), env_allow: owned(env_allow) })
+    let environment = Environment::inherit(env_allow);
+    named(McpTransport::Process { command: command.to_owned(), args: owned(args), environment })
 }
 
 fn named(transport: McpTransport) -> McpServerConfig {

@@ -87,6 +87,16 @@ impl Provider {
         Self { kind, wire: None, model: None, base_url: None, api_key_env: None }
     }
 
+    /// The environment variable that holds the key; the sandbox needs none.
+    pub fn key_variable(&self) -> Option<&str> {
+        let usual = match self.kind {
+            ProviderKind::Sandbox => return None,
+            ProviderKind::AnthropicApi => "ANTHROPIC_API_KEY",
+            ProviderKind::OpenaiApi => "OPENAI_API_KEY",
+        };
+        Some(self.api_key_env.as_deref().unwrap_or(usual))
+    }
+
     /// The wire format that is named, or else the API's usual one.
     pub fn chosen_wire(&self) -> Wire {
         self.wire.unwrap_or(self.kind.wires()[0])

@@ -1,8 +1,9 @@
 //! The MCP servers of a run: started together, ended together.
 
+use super::keys::Keys;
 use crate::config::McpServer as Named;
-use anyhow::{Context, bail, ensure};
-use louver_agent::tools::{Limits, McpServer, McpServerConfig, McpTransport, ToolSet};
+use anyhow::{Context, bail};
+use louver_agent::tools::{Environment, Limits, McpServer, McpServerConfig, McpTransport, ToolSet};
 use louver_agent::{ApiKey, CancellationToken};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,11 +18,12 @@ impl McpServers {
     pub(super) async fn start(
         named: &BTreeMap<String, Named>,
         tools: &mut ToolSet,
+        keys: &Keys,
         cancel: &CancellationToken,
     ) -> anyhow::Result<Option<Self>> {
         let mut starting = JoinSet::new();
         for (name, server) in named {
-            let (name, config) = (name.clone(), config(name, server).with_context(|| key_path(name))?);
+            let (name, config) = (name.clone(), config(name, server, keys).with_context(|| key_path(name))?);
             starting.spawn(async move { (name, McpServer::connect(config, &Limits::default()).await) });
         }
         let mut servers = Self::default();
@@ -58,25 +60,28 @@ fn key_path(name: &str) -> String {
     format!("tools.mcp_servers.{name}")
 }
 
-fn config(name: &str, server: &Named) -> anyhow::Result<McpServerConfig> {
+fn config(name: &str, server: &Named, keys: &Keys) -> anyhow::Result<McpServerConfig> {
     let transport = match (&server.command, &server.url) {
-        (Some(command), _) => process(command, server)?,
-        (None, Some(url)) => McpTransport::Http { url: url.clone(), token: token(server)? },
+        (Some(command), _) => process(command, server, keys)?,
+        (None, Some(url)) => McpTransport::Http { url: url.clone(), token: token(server, keys)? },
         (None, None) => bail!("has neither `command` nor `url`"),
     };
     Ok(McpServerConfig { name: name.to_owned(), transport, timeout: Duration::from_secs(server.timeout_seconds) })
 }
 
-fn process(command: &str, server: &Named) -> anyhow::Result<McpTransport> {
+fn process(command: &str, server: &Named, keys: &Keys) -> anyhow::Result<McpTransport> {
+    let mut environment = Environment::inherit::<&str>([]);
     for variable in &server.env {
-        ensure!(std::env::var_os(variable).is_some(), "{variable} is not set: set it, or take it from `env`");
+        let value = keys.value(variable);
+        let value = value.with_context(|| format!("{variable} is not set: set it, or take it from `env`"))?;
+        environment = environment.with(variable, value);
     }
-    Ok(McpTransport::Process { command: command.to_owned(), args: server.args.clone(), env_allow: server.env.clone() })
+    Ok(McpTransport::Process { command: command.to_owned(), args: server.args.clone(), environment })
 }
 
-fn token(server: &Named) -> anyhow::Result<Option<ApiKey>> {
+fn token(server: &Named, keys: &Keys) -> anyhow::Result<Option<ApiKey>> {
     let Some(variable) = &server.token_env else { return Ok(None) };
-    let Ok(token) = ApiKey::from_env(variable) else {
+    let Some(token) = keys.key(variable) else {
         bail!("no token in {variable}: set it, or take it from `token_env`");
     };
     Ok(Some(token))

@@ -8,12 +8,14 @@ mod demo;
 mod explain;
 mod inspect;
 mod interrupt;
+mod keys;
 mod known_models;
 mod live_line;
 mod log;
 mod mcp_servers;
 mod models;
 mod money;
+mod private_memory;
 mod proxy;
 mod proxy_setup;
 mod recall;
@@ -27,6 +29,8 @@ mod task;
 mod trim;
 mod watched;
 mod wrap;
+
+pub use keys::Keys;
 
 use crate::args::{self, Arguments, Color, Command};
 use crate::config::{Config, Problems};
@@ -88,6 +92,8 @@ pub struct Streams<'s> {
     pub colors: Colors,
     /// The terminal's width.
     pub columns: Option<usize>,
+    /// Keys that are not in the environment.
+    pub keys: Keys,
 }
 
 impl fmt::Debug for Streams<'_> {
@@ -102,17 +108,19 @@ struct Shell<'s> {
     printer: Printer<'s>,
     stdout_is_terminal: bool,
     columns: Option<usize>,
+    keys: Keys,
 }
 
 /// Runs the program.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams<'_>) -> Exit {
     let Streams { stdin, stdin_is_terminal, stdout, stdout_is_terminal, stderr, .. } = streams;
-    let Streams { stderr_is_terminal, colors, columns, .. } = streams;
+    let Streams { stderr_is_terminal, colors, columns, keys, .. } = streams;
     let mut shell = Shell {
         stdin: Stdin { reader: stdin, is_terminal: stdin_is_terminal },
         printer: Printer::new(stdout, stderr, colors, stderr_is_terminal),
         stdout_is_terminal,
         columns,
+        keys,
     };
     let done = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => shell.obey(&arguments),

@@ -1,5 +1,6 @@
 //! Who answers: the model of the conversation, and the one for summaries.
 
+use super::keys::Keys;
 use crate::config::{Provider as Named, ProviderKind, Wire};
 use anyhow::{Context, bail};
 use louver_agent::provider::{Connection, HttpProvider, Provider};
@@ -20,7 +21,7 @@ pub(super) struct Models {
 
 impl Models {
     /// Makes ready to ask them. Nothing is sent yet but a sandbox is started if one of them needs it.
-    pub(super) async fn reach(conversation: &Named, condensing: Option<&Named>) -> anyhow::Result<Self> {
+    pub(super) async fn reach(conversation: &Named, condensing: Option<&Named>, keys: &Keys) -> anyhow::Result<Self> {
         let needs_sandbox = |named: &&Named| named.kind == ProviderKind::Sandbox && named.base_url.is_none();
         let sandbox = match [Some(conversation), condensing].into_iter().flatten().find(needs_sandbox) {
             // It stands in for whatever is configured, a model of one's own included.
@@ -32,9 +33,9 @@ impl Models {
         };
         let url = sandbox.as_ref().map(Running::url).unwrap_or_default();
         Ok(Self {
-            conversation: reach(conversation, &url)?,
+            conversation: reach(conversation, &url, keys)?,
             condensing: condensing
-                .map(|named| reach(named, &url).context("context.condensing_provider"))
+                .map(|named| reach(named, &url, keys).context("context.condensing_provider"))
                 .transpose()?,
             sandbox,
         })
@@ -49,11 +50,11 @@ impl Models {
 }
 
 /// Makes ready to ask one of them.
-pub(super) fn reach(named: &Named, sandbox_url: &str) -> anyhow::Result<Model> {
+pub(super) fn reach(named: &Named, sandbox_url: &str, keys: &Keys) -> anyhow::Result<Model> {
     let (url, key) = match named.kind {
         ProviderKind::Sandbox => (sandbox_url, ApiKey::sandbox()),
-        ProviderKind::AnthropicApi => (HttpProvider::ANTHROPIC_URL, key(named)?),
-        ProviderKind::OpenaiApi => (HttpProvider::OPENAI_URL, key(named)?),
+        ProviderKind::AnthropicApi => (HttpProvider::ANTHROPIC_URL, key(named, keys)?),
+        ProviderKind::OpenaiApi => (HttpProvider::OPENAI_URL, key(named, keys)?),
     };
     let connection = Connection::to(named.base_url.as_deref().unwrap_or(url));
     let provider: Arc<dyn Provider> = match named.chosen_wire() {
@@ -65,19 +66,9 @@ pub(super) fn reach(named: &Named, sandbox_url: &str) -> anyhow::Result<Model> {
     Ok(Model { provider, model })
 }
 
-/// The environment variable that holds the key; the sandbox needs none.
-pub(super) fn key_variable(named: &Named) -> Option<&str> {
-    let usual = match named.kind {
-        ProviderKind::Sandbox => return None,
-        ProviderKind::AnthropicApi => "ANTHROPIC_API_KEY",
-        ProviderKind::OpenaiApi => "OPENAI_API_KEY",
-    };
-    Some(named.api_key_env.as_deref().unwrap_or(usual))
-}
-
-fn key(named: &Named) -> anyhow::Result<ApiKey> {
-    let variable = key_variable(named).unwrap_or_default();
-    let Ok(key) = ApiKey::from_env(variable) else {
+fn key(named: &Named, keys: &Keys) -> anyhow::Result<ApiKey> {
+    let variable = named.key_variable().unwrap_or_default();
+    let Some(key) = keys.key(variable) else {
         bail!("no key in {variable}: set it, or use --provider sandbox, which needs none");
     };
     Ok(key)

@@ -1,5 +1,6 @@
 //! `louver proxy`: stands between clients and providers.
 
+use super::private_memory::keep_memory_private;
 use super::proxy_setup::{Setup, setup};
 use super::reload::Reloads;
 use super::{Exit, Shell};
@@ -46,17 +47,6 @@ pub(super) fn run(job: &Job, file: Option<&Config>, shell: &mut Shell<'_>) -> an
         store.close().await?;
         Ok(Exit::Done)
     })
-}
-
-/// Nobody but the system's administrator sees the memory, which credentials pass through: no core is written, and no
-/// debugger attaches.
-pub(super) fn keep_memory_private() {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-        // Where the kernel cannot, nothing is worse than before.
-        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-    }
 }
 
 pub(super) fn open(path: &Path) -> anyhow::Result<Arc<SqliteStore>> {

@@ -1,9 +1,11 @@
 //! `louver run`: a task, a model, and the window between them.
 
 use super::interrupt::cancel_on_interrupt;
+use super::keys::Keys;
 use super::log;
 use super::mcp_servers::McpServers;
-use super::models::{Models, key_variable};
+use super::models::Models;
+use super::private_memory::keep_memory_private;
 use super::summary_box::summary_box;
 use super::watched::{Show, Watched};
 use super::{Exit, Shell};
@@ -13,7 +15,7 @@ use crate::printer::safe;
 use crate::settings::Run;
 use anyhow::{Context, anyhow, bail, ensure};
 use louver::{Budget, PolicyKind};
-use louver_agent::provider::Category;
+use louver_agent::provider::{Category, Connection};
 use louver_agent::tools::{AllowList, Environment, Limits, Root, RunCommand, ToolSet};
 use louver_agent::{CancellationToken, ExecuteOptions, ExecutionError, ExecutorConfig, RunOutcome, RunSummary};
 use std::path::Path;
@@ -27,6 +29,7 @@ const SCRIPTED: &str = "the sandbox answers: its model follows a script whatever
 const MAX_TASK_BYTES: u64 = 4_000_000;
 
 pub(super) fn run(job: &Run<'_>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    keep_memory_private();
     let task = read_task(&job.args.task)?;
     let mut tools = tools(&job.args.root, &job.args.allow)?;
     let show = Show {
@@ -37,14 +40,15 @@ pub(super) fn run(job: &Run<'_>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> 
     runtime()?.block_on(async {
         let cancel = CancellationToken::new();
         cancel_on_interrupt(&cancel)?;
-        let models = Models::reach(&job.provider, job.condensing.as_ref()).await?;
+        let models = Models::reach(&job.provider, job.condensing.as_ref(), &shell.keys).await?;
+        warn_of_exposed_keys(job, shell);
         if job.provider.kind == ProviderKind::Sandbox && job.provider.base_url.is_none() {
             shell.printer.warning(SCRIPTED);
         }
         if !job.config.tools.mcp_servers.is_empty() {
             shell.printer.progress("starting the MCP servers");
         }
-        let servers = McpServers::start(&job.config.tools.mcp_servers, &mut tools, &cancel).await;
+        let servers = McpServers::start(&job.config.tools.mcp_servers, &mut tools, &shell.keys, &cancel).await;
         shell.printer.end_progress();
         let servers = servers?;
         let ended = match &servers {
@@ -81,6 +85,24 @@ fn task_id(path: &Path) -> anyhow::Result<String> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let tail = getrandom::u32().map_err(|error| anyhow!("no random numbers: {error}"))?;
     Ok(format!("{name}-{tail:08x}"))
+}
+
+/// Says which keys others can read: on the way, or in the environment.
+fn warn_of_exposed_keys(job: &Run<'_>, shell: &mut Shell<'_>) {
+    let own =
+        [("provider.base_url", Some(&job.provider)), ("context.condensing_provider.base_url", job.condensing.as_ref())];
+    let own = own.into_iter().filter_map(|(key, provider)| Some((key.to_owned(), provider?.base_url.as_deref()?)));
+    let servers = job.config.tools.mcp_servers.iter();
+    let servers =
+        servers.filter_map(|(name, server)| Some((format!("tools.mcp_servers.{name}.url"), server.url.as_deref()?)));
+    for (key, _) in own.chain(servers).filter(|(_, url)| Connection::to(url).is_readable_on_the_way()) {
+        let danger = "is plain http to another machine: anybody on the way can read the key and all that is said";
+        shell.printer.warning(&format!("{key} {danger}"));
+    }
+    for variable in Keys::left_in_environment(job) {
+        let danger = "stays in the environment of this process, where commands can read it if they run as root";
+        shell.printer.warning(&format!("{variable} {danger}"));
+    }
 }
 
 fn read_task(path: &Path) -> anyhow::Result<String> {
@@ -161,7 +183,7 @@ fn budget(options: &ExecuteOptions, configured: Option<u64>) -> anyhow::Result<O
 
 /// What to do about a failure, where it is likely to be on this side.
 fn advice(provider: &Provider, error: &ExecutionError) -> String {
-    match (error.category, &provider.base_url, key_variable(provider)) {
+    match (error.category, &provider.base_url, provider.key_variable()) {
         (Category::Network, Some(url), _) => format!("; is provider.base_url right ({})?", host(url)),
         (Category::Network, None, _) => "; is the network there, and does it want a proxy (HTTPS_PROXY)?".to_owned(),
         (Category::Auth, _, Some(variable)) => format!("; is the key in {variable} right?"),

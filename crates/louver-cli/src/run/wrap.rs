@@ -1,5 +1,6 @@
 //! `louver wrap`: a client behind a proxy of its own.
 
+use super::private_memory::keep_memory_private;
 use super::{Exit, Shell, proxy, proxy_setup};
 use crate::args::{Wrap as Job, WrappedClient};
 use crate::printer::{dollars, plural};
@@ -21,7 +22,7 @@ struct Start {
 }
 
 pub(super) fn run(job: &Job, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
-    proxy::keep_memory_private();
+    keep_memory_private();
     super::task::runtime()?.block_on(async {
         let path = job.store.clone().map_or_else(proxy_setup::default_store, Ok)?;
         let store = proxy::open(&path)?;

@@ -198,3 +198,20 @@ fn a_window_that_nobody_knows_has_to_be_configured() {
     let small = world.run(&format!("policy: tokens\nprovider: {named}\ncontext: {{context_window: 9000}}"));
     assert!(small.refused().starts_with("context.context_window: a context window of 9000 tokens"), "{}", small.stderr);
 }
+
+#[test]
+fn a_key_that_others_could_read_on_the_way_is_warned_of() {
+    let world = World::new();
+    let sandbox = world.sandbox(steps(1));
+    let run = |url: &str| {
+        let config = format!("provider: {{type: anthropic-api, base_url: '{url}', api_key_env: TEST_KEY}}");
+        let output = world.command(&config).env("HTTP_PROXY", sandbox.url()).output().unwrap();
+        Run::of(&output)
+    };
+    let elsewhere = run("http://gateway.invalid");
+    let warning = "warning: provider.base_url is plain http to another machine: anybody on the way can read the key and all \
+                   that is said\n";
+    assert!(elsewhere.done().contains("All is read.") && elsewhere.stderr.starts_with(warning), "{}", elsewhere.stderr);
+    let here = run(&sandbox.url());
+    assert!(here.done().contains("All is read.") && !here.stderr.contains("warning: "), "{}", here.stderr);
+}

@@ -1,6 +1,6 @@
 //! Every real conversation through every command, in this process.
 
-use louver_cli::{Colors, Exit, Streams, run};
+use louver_cli::{Colors, Exit, Keys, Streams, run};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +29,7 @@ fn louver(words: &[&str], path: &Path) -> (Exit, Vec<u8>, String) {
             stderr_is_terminal: false,
             colors: Colors::default(),
             columns: None,
+            keys: Keys::default(),
         },
     );
     (exit, stdout, String::from_utf8(stderr).unwrap())

@@ -1,6 +1,6 @@
 //! What a person at a terminal sees, with the streams that a terminal would give.
 
-use louver_cli::{Colors, Exit, Streams, run};
+use louver_cli::{Colors, Exit, Keys, Streams, run};
 use std::ffi::OsString;
 use unicode_width::UnicodeWidthStr;
 
@@ -18,6 +18,7 @@ fn at_terminal(words: &str, columns: usize) -> (Exit, String, String) {
             stderr_is_terminal: true,
             colors: Colors { out: true, err: true },
             columns: Some(columns),
+            keys: Keys::default(),
         },
     );
     (exit, String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())

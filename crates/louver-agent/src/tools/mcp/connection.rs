@@ -37,10 +37,9 @@ const GRACE: Duration = Duration::from_secs(2);
 impl Connection {
     pub(super) async fn open(config: McpServerConfig, limits: &Limits) -> Result<Self, McpError> {
         let (opened, secrets) = match &config.transport {
-            McpTransport::Process { command, args, env_allow } => {
-                let environment = Environment::inherit(env_allow);
-                let opened = process::open(command, args, &environment, config.timeout).await;
-                (opened, Secrets::Environment(environment))
+            McpTransport::Process { command, args, environment } => {
+                let opened = process::open(command, args, environment, config.timeout).await;
+                (opened, Secrets::Environment(environment.clone()))
             }
             McpTransport::Http { url, token } => {
                 let opened = http::open(url, token.as_ref(), config.timeout).await;

@@ -1,7 +1,6 @@
 use std::error::Error;
 use std::time::Duration;
 
-use reqwest::redirect::Policy;
 use rmcp::service::{ClientInitializeError, serve_client};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
@@ -24,9 +23,8 @@ pub(super) async fn open(url: &str, token: Option<&ApiKey>, patience: Duration) 
 }
 
 fn http_client(url: &str, patience: Duration) -> reqwest::Result<reqwest::Client> {
-    // Nobody else gets to see the token, and a connection that was left with something unread is not used again.
-    let builder = http_client::builder().connect_timeout(patience).redirect(Policy::none());
-    let builder = builder.pool_max_idle_per_host(0);
+    // A connection that was left with something unread is not used again.
+    let builder = http_client::builder().connect_timeout(patience).pool_max_idle_per_host(0);
     if http_client::is_local(url) { builder.no_proxy().build() } else { builder.build() }
 }
 

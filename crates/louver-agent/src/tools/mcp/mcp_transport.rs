@@ -1,6 +1,7 @@
 use std::fmt;
 
 use crate::api_key::ApiKey;
+use crate::tools::Environment;
 
 /// How an MCP server is talked to.
 ///
@@ -13,8 +14,8 @@ pub enum McpTransport {
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// The environment variables it gets to see besides the usual harmless ones.
-        env_allow: Vec<String>,
+        /// The environment variables it gets to see.
+        environment: Environment,
     },
     /// A server that is there already and speaks streamable HTTP.
     Http {
@@ -28,11 +29,11 @@ pub enum McpTransport {
 impl fmt::Debug for McpTransport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Process { command, args, env_allow } => formatter
+            Self::Process { command, args, environment } => formatter
                 .debug_struct("Process")
                 .field("command", command)
                 .field("args", &format_args!("({} not shown)", args.len()))
-                .field("env_allow", env_allow)
+                .field("environment", environment)
                 .finish(),
             Self::Http { token, .. } => formatter.debug_struct("Http").field("token", token).finish_non_exhaustive(),
         }
