@@ -5,8 +5,8 @@ use crate::conversation::Recorded;
 use crate::provider::{Category, Provider};
 use crate::tools::{Signal, ToolSet};
 use crate::{
-    Conversation, ExecuteOptions, ExecutionError, ExecutionResult, Observer, RunEvent, RunOutcome, RunSummary,
-    StateError, StateFile, Stop, execute,
+    Conversation, ExecuteOptions, ExecutionError, ExecutionResult, Existing, Observer, RunEvent, RunOutcome,
+    RunSummary, StateError, StateFile, Stop, execute, redact,
 };
 use louver::catalog::Cost;
 use louver::window::WindowConfig;
@@ -30,12 +30,14 @@ pub struct ExecutorConfig {
     pub max_iterations: usize,
     /// The file from which a killed run goes on.
     pub state_file: Option<PathBuf>,
+    /// What may become of a run that this file holds already.
+    pub existing: Existing,
 }
 
 impl ExecutorConfig {
     /// Fifty iterations, and nothing remembered.
     pub fn new(options: ExecuteOptions) -> Self {
-        Self { options, max_iterations: 50, state_file: None }
+        Self { options, max_iterations: 50, state_file: None, existing: Existing::default() }
     }
 }
 
@@ -111,7 +113,8 @@ impl Executor {
         let mut conversation = Conversation::new(self.window_config()?)?;
         if let Some(path) = &self.config.state_file {
             let task_id = &self.config.options.task_id;
-            conversation.record_to(StateFile::create(path, self.provider.format(), task_id, task)?);
+            let format = self.provider.format();
+            conversation.record_to(StateFile::create(path, format, task_id, task, self.config.existing)?);
         }
         let id = self.config.options.task_id.clone();
         Ok(self.iterate(conversation, Some(task.to_owned()), 1, id, RunSummary::default()).await)
@@ -124,6 +127,24 @@ impl Executor {
     /// A file that cannot be read or is none of this format's, or a window that cannot be made.
     pub async fn resume(&self, path: &Path) -> Result<RunSummary, RunError> {
         let (file, recorded) = StateFile::resume(path, self.provider.format())?;
+        self.go_on(file, recorded).await
+    }
+
+    /// The same, if the run began with this very task; one with another is continued only where that is
+    /// [said](Existing::Override), and then with the task it began with.
+    ///
+    /// # Errors
+    ///
+    /// As [`resume`](Self::resume), and another task.
+    pub async fn resume_task(&self, path: &Path, task: &str) -> Result<RunSummary, RunError> {
+        let (file, recorded) = StateFile::resume(path, self.provider.format())?;
+        if recorded.task != redact(task) && self.config.existing == Existing::Protect {
+            return Err(StateError::OtherTask(path.to_owned()).into());
+        }
+        self.go_on(file, recorded).await
+    }
+
+    async fn go_on(&self, file: StateFile, recorded: Recorded) -> Result<RunSummary, RunError> {
         let iteration = recorded.iteration.max(1);
         let (own, totals) = (&self.config.options.task_id, RunSummary::after(recorded.totals.clone()));
         let id = if recorded.task_id.is_empty() { own.clone() } else { recorded.task_id.clone() };
@@ -166,6 +187,9 @@ impl Executor {
                 conversation.note_elapsed(lasted + started.elapsed());
             }
             if let Some(outcome) = self.outcome(result) {
+                if let (RunOutcome::Completed(said), Some(conversation)) = (&outcome, &mut state) {
+                    conversation.finish(said);
+                }
                 summary.outcome = outcome;
                 break;
             }

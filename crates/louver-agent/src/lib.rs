@@ -70,7 +70,7 @@ mod window_options;
 
 pub use api_key::{ApiKey, KeyError};
 pub use condensing::{CondenseHandler, CondenseOptions, CondenseTiming};
-pub use conversation::{Conversation, StateError, StateFile};
+pub use conversation::{Conversation, Existing, StateError, StateFile};
 pub use execute_options::{ExecuteOptions, Interrupted};
 pub use execution_result::{ExecutionError, ExecutionResult, Stop};
 pub use executor::{Executor, ExecutorConfig, LiveState, RunError};

@@ -187,16 +187,43 @@ async fn a_state_file_of_another_format_is_refused() {
     let world = World::new(Api::Chat, Scenario::new("x").turn(Turn::calls([read("a")]))).await;
     let executor = Executor::new(world.provider.clone(), world.tools.clone(), ExecutorConfig::new(world.options()));
     for text in
-        ["", "hello\n", "{\"louver\":{\"version\":2,\"format\":\"anthropic\",\"task_id\":\"\",\"task\":\"\"}}\n"]
+        ["", "hello\n", "{\"louver\":{\"version\":3,\"format\":\"anthropic\",\"task_id\":\"\",\"task\":\"\"}}\n"]
     {
         std::fs::write(&path, text).unwrap();
         assert!(executor.resume(&path).await.is_err(), "{text}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "and left as it is");
     }
-    let corrupt = "{\"louver\":{\"version\":2,\"format\":\"openai-chat\",\"task_id\":\"\",\"task\":\"\"}}\nnonsense\n\"fitted\"\n";
-    std::fs::write(&path, corrupt).unwrap();
+    let old = "{\"louver\":{\"version\":2,\"format\":\"openai-chat\",\"task_id\":\"\",\"task\":\"\"}}\n";
+    std::fs::write(&path, old).unwrap();
     let error = executor.resume(&path).await.unwrap_err();
-    assert!(error.to_string().starts_with("line 2 of the state file"), "{error}");
+    assert!(error.to_string().contains("it has version 2"), "{error}");
+}
+
+#[tokio::test]
+async fn a_line_that_is_not_what_was_written_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let world = World::new(Api::Chat, world::steps(3)).await;
+    let config = ExecutorConfig { state_file: Some(path.clone()), ..ExecutorConfig::new(world.options()) };
+    let executor = Executor::new(world.provider.clone(), world.tools.clone(), config);
+    executor.run("Go.").await.unwrap();
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    let mut swapped = lines.clone();
+    swapped.swap(3, 4);
+    let mut missing = lines.clone();
+    missing.remove(5);
+    let edited = whole.replacen("Go.", "No!", 2);
+    for (text, line) in
+        [(swapped.join("\n"), 4), (missing.join("\n"), 6), (edited, 1), (whole.replace("Step 1", "Step 9"), 0)]
+    {
+        std::fs::write(&path, format!("{}\n", text.trim_end())).unwrap();
+        let error = executor.resume(&path).await.unwrap_err().to_string();
+        let expected =
+            if line == 1 { "it does not begin like one".to_owned() } else { "its checksum is wrong".to_owned() };
+        assert!(error.contains(&expected), "{error}");
+        assert!(line < 2 || error.starts_with(&format!("line {line} of the state file")), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ mod world;
 
 use louver::policy::{MessagesConfig, PolicyKind};
 use louver_agent::tools::{AllowList, Environment, Limits, Root, RunCommand, ToolSet};
-use louver_agent::{ApiKey, CondenseTiming, Executor, ExecutorConfig, RunOutcome};
+use louver_agent::{ApiKey, CondenseTiming, Executor, ExecutorConfig, Existing, RunOutcome};
 use louver_sandbox::{Call, Fault, Scenario, Turn};
 use serde_json::json;
 use std::io::Write;
@@ -133,7 +133,9 @@ async fn a_key_is_nowhere() {
             everything += &format!("{key:?}");
             let provider = api.provider(connection(&world.sandbox.url()), key);
             everything += &format!("{provider:?}");
-            let config = ExecutorConfig { state_file: Some(state.clone()), ..ExecutorConfig::new(world.options()) };
+            let state_file = Some(state.clone());
+            let existing = Existing::Override;
+            let config = ExecutorConfig { state_file, existing, ..ExecutorConfig::new(world.options()) };
             let executor = Executor::new(provider, world.tools.clone(), config);
             everything += &format!("{executor:?}");
             let summary = executor.run("Do the task.").await.unwrap();

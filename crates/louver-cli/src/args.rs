@@ -253,13 +253,17 @@ pub(crate) struct Run {
     #[arg(long, value_name = "COMMAND")]
     pub(crate) allow: Vec<String>,
 
-    /// Where a killed run is remembered
+    /// Where a killed run is remembered: a new file, or one that holds a finished run
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) state: Option<PathBuf>,
 
     /// Go on with the run that --state remembers
     #[arg(long, requires = "state")]
     pub(crate) resume: bool,
+
+    /// Lose the unfinished run in --state; with --resume, go on although TASK.md has changed
+    #[arg(long, requires = "state")]
+    pub(crate) force: bool,
 
     /// Append what happens inside to FILE: every decision and every trim; RUST_LOG says what else, or less
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]

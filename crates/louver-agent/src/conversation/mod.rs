@@ -1,8 +1,12 @@
 //! A conversation: the engine's window, and the file that remembers it.
 
+mod sealed_line;
+mod state_error;
 mod state_file;
+mod state_path;
 
-pub use state_file::{StateError, StateFile};
+pub use state_error::StateError;
+pub use state_file::{Existing, StateFile};
 
 pub(crate) use state_file::{OpenTurn, Recorded};
 
@@ -207,6 +211,11 @@ impl Conversation {
 
     pub(crate) fn begin_iteration(&mut self, number: usize) {
         self.write(|| Record::Iteration(number));
+    }
+
+    /// The run has come to its end.
+    pub(crate) fn finish(&mut self, said: &str) {
+        self.write(|| Record::Finished(said.to_owned()));
     }
 
     /// What could not be written, if anything.

@@ -1,5 +1,8 @@
 //! The file from which a killed run goes on.
 
+use super::sealed_line::{open as open_line, seal};
+use super::state_error::StateError;
+use super::state_path::StatePath;
 use crate::redact;
 use crate::tools::{Signal, ToolOutput};
 use crate::totals::Totals;
@@ -8,39 +11,12 @@ use louver::window::{Event, Log};
 use louver::{Format, Message};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The version of the records.
-const VERSION: u32 = 2;
-
-/// A state file that could not be written or read.
-#[derive(Debug, thiserror::Error)]
-pub enum StateError {
-    /// The file could not be read or written.
-    #[error("cannot use the state file {path}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        source: std::io::Error,
-    },
-    /// A line that is no record, with more lines behind it.
-    #[error("line {line} of the state file is no record: {reason}")]
-    Corrupt {
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// A file of another program, format or version.
-    #[error("this state file cannot be continued: {0}")]
-    Foreign(String),
-}
+const VERSION: u32 = 3;
 
 /// One line.
 #[derive(Debug, Serialize, Deserialize)]
@@ -77,6 +53,18 @@ pub(super) enum Record {
     Elapsed {
         milliseconds: u64,
     },
+    /// The run has come to its end, with this.
+    Finished(String),
+}
+
+/// What may become of a run that a state file holds already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Existing {
+    /// An unfinished one is neither lost to a new one nor continued with another task.
+    #[default]
+    Protect,
+    /// An unfinished one may be lost to a new one, or continued with the task it began with whatever that is called now.
+    Override,
 }
 
 /// The file from which a killed run goes on, open for appending.
@@ -90,12 +78,17 @@ pub(super) enum Record {
 /// first and the last step, calls whose result is written are not run again; what happens to the others is
 /// [`Interrupted`](crate::Interrupted)'s to say. Either way every call stands in the log exactly once.
 ///
+/// Every line ends with a checksum over itself and all lines before it. The file is readable by its owner only, locked
+/// while a run writes it, and never a link or a device; it replaces nothing but a state file. Keys do not stand in it.
+///
 /// A kill of the process loses nothing that was written. A power cut can lose turns of the current iteration: the file is
 /// forced to the disk where an iteration begins, because doing so at every turn would cost more than the turn.
 #[derive(Debug)]
 pub struct StateFile {
-    path: PathBuf,
-    file: File,
+    path: StatePath,
+    /// How many bytes are in it, and the checksum of its last line.
+    length: u64,
+    sum: u64,
 }
 
 /// What a state file holds.
@@ -120,52 +113,57 @@ pub(crate) struct OpenTurn {
 }
 
 impl StateFile {
-    /// Starts a new file. An old one at the same place is replaced at once, never half.
+    /// Starts a new file. A finished run at the same place is replaced at once, never half; whatever else is there stays,
+    /// but for an unfinished run that may be [overridden](Existing::Override).
     ///
     /// # Errors
     ///
-    /// The file cannot be written.
-    pub fn create(path: &Path, format: Format, task_id: &str, task: &str) -> Result<Self, StateError> {
+    /// The file cannot be written, is another run's, or is no state file.
+    pub fn create(
+        path: &Path,
+        format: Format,
+        task_id: &str,
+        task: &str,
+        existing: Existing,
+    ) -> Result<Self, StateError> {
         let header = Record::Louver {
             version: VERSION,
             format: format.name().to_owned(),
             task_id: task_id.to_owned(),
             task: task.to_owned(),
         };
-        Self::replace(path, &line(&header)).map_err(io_error(path))
+        let (line, sum) = seal(&json(&header), 0);
+        let place = match StatePath::open(path)? {
+            Some(mut old) => {
+                let text = old.read()?;
+                let is_finished = is_finished(&text).ok_or_else(|| StateError::occupied(path, "no state file"))?;
+                if !is_finished && existing == Existing::Protect {
+                    return Err(StateError::Unfinished(path.to_owned()));
+                }
+                old.replace(&line)?
+            }
+            None => StatePath::create(path, &line)?,
+        };
+        Ok(Self { path: place, length: line.len() as u64, sum })
     }
 
     /// Reads a file and opens it for appending.
     pub(crate) fn resume(path: &Path, format: Format) -> Result<(Self, Recorded), StateError> {
-        let text = std::fs::read(path).map_err(io_error(path))?;
-        let text = String::from_utf8_lossy(&text);
-        let (whole, torn) = text.rsplit_once('\n').map_or(("", &*text), |(whole, torn)| (whole, torn));
-        let recorded = read(whole, format)?;
-        let file = if torn.is_empty() {
-            OpenOptions::new().append(true).open(path).map(|file| Self { path: path.to_owned(), file })
-        } else {
-            Self::replace(path, &format!("{whole}\n"))
-        };
-        Ok((file.map_err(io_error(path))?, recorded))
-    }
-
-    fn replace(path: &Path, text: &str) -> std::io::Result<Self> {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.tmp", std::process::id()));
-        let beside = path.with_file_name(name);
-        let mut file = OpenOptions::new().create(true).truncate(true).write(true).open(&beside)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_data()?;
-        std::fs::rename(&beside, path)?;
-        let file = OpenOptions::new().append(true).open(path)?;
-        Ok(Self { path: path.to_owned(), file })
+        let missing = || StateError::io(path, std::io::ErrorKind::NotFound.into());
+        let mut place = StatePath::open(path)?.ok_or_else(missing)?;
+        let text = place.read()?;
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let (recorded, sum) = read(&text[..whole], format)?;
+        place.truncate(whole as u64)?;
+        Ok((Self { path: place, length: whole as u64, sum }, recorded))
     }
 
     /// Where an iteration begins, what stands before it is made safe against a power cut, too.
     pub(super) fn append(&mut self, record: &Record) -> Result<(), StateError> {
-        let written = self.file.write_all(line(record).as_bytes());
-        let is_milestone = matches!(record, Record::Iteration(_));
-        written.and_then(|()| if is_milestone { self.file.sync_data() } else { Ok(()) }).map_err(io_error(&self.path))
+        let (line, sum) = seal(&json(record), self.sum);
+        self.path.append(&line, self.length)?;
+        (self.length, self.sum) = (self.length + line.len() as u64, sum);
+        if matches!(record, Record::Iteration(_)) { self.path.sync() } else { Ok(()) }
     }
 }
 
@@ -181,42 +179,54 @@ impl Record {
     }
 }
 
-fn io_error(path: &Path) -> impl FnOnce(std::io::Error) -> StateError + use<> {
-    let path = path.to_owned();
-    move |source| StateError::Io { path, source }
-}
-
-fn line(record: &Record) -> String {
-    let mut line = redact(&serde_json::to_string(record).unwrap_or_default()).into_owned();
-    line.push('\n');
-    line
+fn json(record: &Record) -> String {
+    redact(&serde_json::to_string(record).unwrap_or_default()).into_owned()
 }
 
 pub(super) fn raw(messages: &[Message]) -> Vec<String> {
     messages.iter().map(|message| message.raw().to_owned()).collect()
 }
 
-fn read(text: &str, format: Format) -> Result<Recorded, StateError> {
+/// The first line, of whatever version, and its checksum.
+fn header(line: &str) -> Option<(Record, u64)> {
+    let (json, sum) = open_line(line, 0).unwrap_or_else(|_| (line.to_owned(), 0));
+    let record = serde_json::from_str(&json).ok()?;
+    matches!(record, Record::Louver { .. }).then_some((record, sum))
+}
+
+/// Whether the run in a state file has come to its end; nothing if it is none. One of another version may not have.
+fn is_finished(text: &str) -> Option<bool> {
+    let (Record::Louver { format, .. }, _) = header(text.lines().next()?)? else { return None };
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    let format = Format::ALL.into_iter().find(|known| known.name() == format);
+    let recorded = format.and_then(|format| read(&text[..whole], format).ok());
+    Some(recorded.is_some_and(|(recorded, _)| recorded.completion.is_some()))
+}
+
+/// What whole lines say, and the checksum of the last one.
+fn read(text: &str, format: Format) -> Result<(Recorded, u64), StateError> {
     let mut recorded = Recorded::default();
     let mut lines = text.lines().enumerate();
-    let header = lines.next().map(|(_, line)| serde_json::from_str(line));
-    match header {
-        Some(Ok(Record::Louver { version: VERSION, format: written, task, task_id })) if written == format.name() => {
+    let mut sum = match lines.next().and_then(|(_, line)| header(line)) {
+        Some((Record::Louver { version: VERSION, format: written, task, task_id }, sum)) if written == format.name() => {
             (recorded.task, recorded.task_id) = (task, task_id);
+            sum
         }
-        Some(Ok(Record::Louver { version, format: written, .. })) => {
+        Some((Record::Louver { version, format: written, .. }, _)) => {
             return Err(StateError::Foreign(format!(
                 "it has version {version} and format {written}, not {VERSION} and {format}"
             )));
         }
         _ => return Err(StateError::Foreign("it does not begin like one".to_owned())),
-    }
+    };
     for (index, line) in lines {
         let corrupt = |reason: String| StateError::Corrupt { line: index + 1, reason };
-        let record = serde_json::from_str(line).map_err(|error| corrupt(error.to_string()))?;
+        let json;
+        (json, sum) = open_line(line, sum).map_err(|reason| corrupt(reason.to_owned()))?;
+        let record = serde_json::from_str(&json).map_err(|error| corrupt(error.to_string()))?;
         recorded.take(record, format).map_err(|error| corrupt(error.to_string()))?;
     }
-    Ok(recorded)
+    Ok((recorded, sum))
 }
 
 impl Recorded {
@@ -245,6 +255,7 @@ impl Recorded {
             Record::Iteration(number) => self.iteration = number,
             Record::Billed { model, usage, is_summary } => self.totals.bill(&model, usage, is_summary),
             Record::Elapsed { milliseconds } => self.totals.duration = Duration::from_millis(milliseconds),
+            Record::Finished(text) => self.completion = Some(Signal::Complete(text)),
         }
         Ok(())
     }

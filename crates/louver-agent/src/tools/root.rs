@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
+use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
 
 use super::refusal::{Refusal, quote};
@@ -18,6 +18,8 @@ pub struct Root {
     dir: Arc<Dir>,
     path: PathBuf,
     given: PathBuf,
+    /// Files of the run itself, which are out of the tools' reach.
+    hidden: Vec<RootPath>,
 }
 
 impl Root {
@@ -30,7 +32,47 @@ impl Root {
         let given = std::path::absolute(path.as_ref())?;
         let path = given.canonicalize()?;
         let dir = Dir::open_ambient_dir(&path, ambient_authority())?;
-        Ok(Self { dir: Arc::new(dir), path, given })
+        Ok(Self { dir: Arc::new(dir), path, given, hidden: Vec::new() })
+    }
+
+    /// Puts a file out of the tools' reach, by whatever name: one that the run itself depends on. One that is not inside
+    /// the root is so already.
+    ///
+    /// # Errors
+    ///
+    /// If the folder it is in does not exist.
+    pub fn hide(&mut self, file: &Path) -> io::Result<()> {
+        let file = std::path::absolute(file)?;
+        let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else { return Ok(()) };
+        let real = folder.canonicalize()?.join(name);
+        if let Ok(inside) = real.strip_prefix(&self.path) {
+            self.hidden.push(RootPath::from(inside.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Whether files are hidden in it.
+    pub fn hides_files(&self) -> bool {
+        !self.hidden.is_empty()
+    }
+
+    /// Whether this is the path of a hidden file.
+    pub(crate) fn hides(&self, path: &RootPath) -> bool {
+        self.hidden.contains(path)
+    }
+
+    /// Refuses a hidden file, also by another name, such as a hard link or one in another case.
+    pub(crate) fn refuse_hidden(&self, path: &RootPath, metadata: Option<&Metadata>) -> Result<(), Refusal> {
+        let is_same = |hidden: &RootPath| {
+            let there = self.dir.symlink_metadata(hidden.as_path()).ok();
+            let id = |metadata: &Metadata| (metadata.dev(), metadata.ino());
+            there.zip(metadata).is_some_and(|(there, here)| id(&there) == id(here))
+        };
+        if self.hides(path) || self.hidden.iter().any(is_same) {
+            let path = quote(&path.to_string());
+            return Err(Refusal::new(format!("{path} belongs to the run itself and is out of reach; leave it alone")));
+        }
+        Ok(())
     }
 
     /// Where it is, free of links.
@@ -55,6 +97,7 @@ impl Root {
         options.read(true).custom_flags(flags);
         let file = self.dir.open_with(path.as_path(), &options).map_err(|error| problem(path, &error))?;
         let metadata = file.metadata().map_err(|error| problem(path, &error))?;
+        self.refuse_hidden(path, Some(&metadata))?;
         if metadata.is_dir() {
             return Err(Refusal::new(format!("{} is a folder; list it with list_files", quote(&path.to_string()))));
         }

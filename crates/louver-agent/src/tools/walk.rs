@@ -87,6 +87,7 @@ impl Walk {
         self.entries_left -= names.len();
         names.sort_unstable_by(|left, right| right.0.cmp(&left.0));
         let entries = names.into_iter().map(|(name, kind)| Entry { path: folder.join(&name), kind });
+        let entries = entries.filter(|entry| !self.root.hides(&entry.path));
         self.pending.extend(entries);
         Ok(())
     }

@@ -47,6 +47,7 @@ impl WriteFile {
         let (parent, folder) = self.open_parent(&path)?;
         let real = parent.join(name);
         refuse_repository(&real)?;
+        self.root.refuse_hidden(&real, folder.symlink_metadata(name).ok().as_ref())?;
         let mode = mode_of(&folder, name, &real)?;
         let verb = if mode.is_none() { "created" } else { "replaced" };
         replace(&folder, name, request.content.as_bytes(), mode).map_err(|error| problem(&path, &error))?;

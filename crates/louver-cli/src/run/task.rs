@@ -17,7 +17,10 @@ use anyhow::{Context, anyhow, bail, ensure};
 use louver::{Budget, PolicyKind};
 use louver_agent::provider::{Category, Connection};
 use louver_agent::tools::{AllowList, Environment, Limits, Root, RunCommand, ToolSet};
-use louver_agent::{CancellationToken, ExecuteOptions, ExecutionError, ExecutorConfig, RunOutcome, RunSummary};
+use louver_agent::{
+    CancellationToken, ExecuteOptions, ExecutionError, ExecutorConfig, Existing, RunError, RunOutcome, RunSummary,
+    StateError,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,13 +28,22 @@ use std::sync::Arc;
 const SCRIPTED: &str = "the sandbox answers: its model follows a script whatever the task says, and writes to notes/; \
     --provider anthropic-api or openai-api asks a real model";
 
+/// What tools are kept from, commands are not.
+const REACHABLE: &str = "commands can reach the state file and the configuration inside the root, which is out of the \
+    other tools' reach: better keep them elsewhere";
+
 /// No task is longer; what is, does not fit into any window.
 const MAX_TASK_BYTES: u64 = 4_000_000;
 
 pub(super) fn run(job: &Run<'_>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     keep_memory_private();
     let task = read_task(&job.args.task)?;
-    let mut tools = tools(&job.args.root, &job.args.allow)?;
+    let own = [job.args.state.as_deref(), job.args.config.as_deref()].into_iter().flatten();
+    let root = root(&job.args.root, own)?;
+    if root.hides_files() && !job.args.allow.is_empty() {
+        shell.printer.warning(REACHABLE);
+    }
+    let mut tools = tools(root, &job.args.allow)?;
     let show = Show {
         talk: true,
         decisions: job.args.events.as_deref().map(log::append_to).transpose()?,
@@ -75,9 +87,28 @@ async fn watch(
     config.options.task_id = task_id(&job.args.task)?;
     config.max_iterations = usize::try_from(job.config.execution.max_iterations)?;
     config.state_file.clone_from(&job.args.state);
+    config.existing = if job.args.force { Existing::Override } else { Existing::Protect };
     let resumed = job.args.resume.then_some(job.args.state.as_deref()).flatten();
     let provider = Arc::clone(&models.conversation.provider);
-    Ok(Watched { provider, tools: Arc::new(tools), config, show }.run(task, resumed, shell).await?)
+    let ended = Watched { provider, tools: Arc::new(tools), config, show }.run(task, resumed, shell).await;
+    ended.map_err(|error| match way_out(&error, &job.args.task) {
+        Some(advice) => anyhow!("{error}{advice}"),
+        None => error.into(),
+    })
+}
+
+/// What to do about a state file that protects what it holds.
+fn way_out(error: &RunError, task: &Path) -> Option<String> {
+    match error {
+        RunError::State(StateError::Unfinished(_)) => {
+            Some(": --resume goes on with it, --force starts anew and loses it".to_owned())
+        }
+        RunError::State(StateError::OtherTask(_)) => Some(format!(
+            ": put {} back as it was; --resume --force goes on with the task as it was, --force starts anew with the new one",
+            task.display()
+        )),
+        _ => None,
+    }
 }
 
 /// Names a run of a task in logs and events: two runs of the same file are told apart.
@@ -142,9 +173,17 @@ pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }
 
+/// The folder that the tools cannot leave, without files that the run itself depends on.
+pub(super) fn root<'p>(path: &Path, own: impl IntoIterator<Item = &'p Path>) -> anyhow::Result<Root> {
+    let mut root = Root::open(path).map_err(spoken).with_context(|| path.display().to_string())?;
+    for file in own {
+        root.hide(file).map_err(spoken).with_context(|| file.display().to_string())?;
+    }
+    Ok(root)
+}
+
 /// File tools inside the folder, and the commands that are allowed.
-pub(super) fn tools(root: &Path, allow: &[String]) -> anyhow::Result<ToolSet> {
-    let root = Root::open(root).map_err(spoken).with_context(|| root.display().to_string())?;
+pub(super) fn tools(root: Root, allow: &[String]) -> anyhow::Result<ToolSet> {
     let mut tools = ToolSet::for_root(&root, Limits::default());
     if !allow.is_empty() {
         let environment = Environment::inherit::<&str>([]);

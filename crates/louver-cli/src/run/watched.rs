@@ -55,7 +55,7 @@ impl Watched {
         let mut tick = tokio::time::interval(TICK);
         let mut work = std::pin::pin!(async {
             match resumed {
-                Some(path) => executor.resume(path).await,
+                Some(path) => executor.resume_task(path, task).await,
                 None => executor.run(task).await,
             }
         });

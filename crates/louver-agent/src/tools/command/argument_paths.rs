@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use crate::tools::Root;
 use crate::tools::refusal::{Refusal, quote};
-use crate::tools::root_path::normal;
+use crate::tools::root_path::{RootPath, normal};
 
 /// What the arguments of a command may point at.
 ///
@@ -27,6 +27,12 @@ impl ArgumentPaths {
 }
 
 fn check(root: &Root, argument: &str) -> Result<(), Refusal> {
+    for reading in readings(argument) {
+        let real = root.path().join(reading).canonicalize().ok();
+        if let Some(inside) = real.as_deref().and_then(|real| real.strip_prefix(root.path()).ok()) {
+            root.refuse_hidden(&RootPath::from(inside.to_owned()), None)?;
+        }
+    }
     if readings(argument).all(|reading| is_inside(root.path(), Path::new(reading))) {
         return Ok(());
     }
