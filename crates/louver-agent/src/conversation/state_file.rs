@@ -208,7 +208,9 @@ fn read(text: &str, format: Format) -> Result<(Recorded, u64), StateError> {
     let mut recorded = Recorded::default();
     let mut lines = text.lines().enumerate();
     let mut sum = match lines.next().and_then(|(_, line)| header(line)) {
-        Some((Record::Louver { version: VERSION, format: written, task, task_id }, sum)) if written == format.name() => {
+        Some((Record::Louver { version: VERSION, format: written, task, task_id }, sum))
+            if written == format.name() =>
+        {
             (recorded.task, recorded.task_id) = (task, task_id);
             sum
         }

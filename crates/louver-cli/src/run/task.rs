@@ -9,6 +9,7 @@ use super::private_memory::keep_memory_private;
 use super::summary_box::summary_box;
 use super::watched::{Show, Watched};
 use super::{Exit, Shell};
+use crate::args;
 use crate::config::{Config, Provider, ProviderKind};
 use crate::input::{read_file, spoken};
 use crate::printer::safe;
@@ -29,8 +30,8 @@ const SCRIPTED: &str = "the sandbox answers: its model follows a script whatever
     --provider anthropic-api or openai-api asks a real model";
 
 /// What tools are kept from, commands are not.
-const REACHABLE: &str = "commands can reach the state file and the configuration inside the root, which is out of the \
-    other tools' reach: better keep them elsewhere";
+const REACHABLE: &str = "commands can reach state, configuration and logs inside the root, which are out of the other \
+    tools' reach: better keep them elsewhere";
 
 /// No task is longer; what is, does not fit into any window.
 const MAX_TASK_BYTES: u64 = 4_000_000;
@@ -38,7 +39,8 @@ const MAX_TASK_BYTES: u64 = 4_000_000;
 pub(super) fn run(job: &Run<'_>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     keep_memory_private();
     let task = read_task(&job.args.task)?;
-    let own = [job.args.state.as_deref(), job.args.config.as_deref()].into_iter().flatten();
+    let args::Run { state, config, log, events, .. } = job.args;
+    let own = [state, config, log, events].into_iter().filter_map(Option::as_deref);
     let root = root(&job.args.root, own)?;
     if root.hides_files() && !job.args.allow.is_empty() {
         shell.printer.warning(REACHABLE);

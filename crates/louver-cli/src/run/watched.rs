@@ -6,7 +6,7 @@ use super::log::LogLines;
 use crate::printer::safe;
 use louver_agent::provider::Provider;
 use louver_agent::tools::ToolSet;
-use louver_agent::{Executor, ExecutorConfig, Observer, RunError, RunEvent, RunSummary};
+use louver_agent::{Executor, ExecutorConfig, Observer, RunError, RunEvent, RunSummary, redact};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -114,7 +114,8 @@ impl Show {
         let Some(file) = &mut self.decisions else {
             return;
         };
-        let mut line = serde_json::to_vec(decision).unwrap_or_default();
+        let line = serde_json::to_string(decision).unwrap_or_default();
+        let mut line = redact(&line).into_owned().into_bytes();
         line.push(b'\n');
         if let Err(error) = file.write_all(&line) {
             shell.printer.warning(&format!("--events: {error}; no more decisions are written"));
