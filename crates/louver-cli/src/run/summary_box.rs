@@ -21,7 +21,10 @@ fn rows(summary: &RunSummary) -> Vec<(&'static str, String)> {
         ("Iterations", summary.iterations.to_string()),
         ("Turns", format!("{} ({})", summary.turns, plural(summary.tool_calls, "tool call"))),
         ("Files changed", summary.files_changed.len().to_string()),
-        ("Conversation", format!("{} (~{estimated} tokens, to about 20 %)", plural(metrics.message_count, "message"))),
+        (
+            "Conversation",
+            format!("{} (~{estimated} tokens, good to about 20 %)", plural(metrics.message_count, "message")),
+        ),
         ("Left out", format!("{} of {total}", grouped(metrics.evicted_messages as u64))),
         ("Tokens in", format!("{} ({} from cache)", grouped(asked), grouped(read))),
         ("Tokens out", grouped(summary.usage.output_tokens)),
@@ -92,7 +95,7 @@ mod tests {
         let row = |name: &str| rows.iter().find(|(row, _)| *row == name).map(|(_, value)| value.as_str());
         assert_eq!(row("Outcome"), Some("out of iterations"));
         assert_eq!(row("Turns"), Some("0 (1 tool call)"));
-        assert_eq!(row("Conversation"), Some("35 messages (~56,789 tokens, to about 20 %)"));
+        assert_eq!(row("Conversation"), Some("35 messages (~56,789 tokens, good to about 20 %)"));
         assert_eq!(row("Left out"), Some("1,200 of 1,234 messages"));
         assert_eq!(row("Tokens in"), Some("10,000 (9,000 from cache)"));
         assert_eq!(row("Cost"), Some("unknown: the catalogue has no price for this model"));
