@@ -6,6 +6,7 @@
 //! | one call of the tool loop | [`execute`] |
 //! | one request to a model | [`provider::Provider`] |
 //! | offer something to the model | [`tools::Tool`] |
+//! | keep what a command starts within bounds | [`launch::Launcher`] |
 //!
 //! The engine decides what is sent; this crate sends it. The loop pushes every message to a
 //! [`Window`](louver::window::Window), fits it before every request, and sends its view.
@@ -53,6 +54,7 @@ mod execute_options;
 mod execution_result;
 mod executor;
 mod http_client;
+pub mod launch;
 mod metrics;
 mod observer;
 pub mod overhead;

@@ -253,6 +253,18 @@ pub(crate) struct Run {
     #[arg(long, value_name = "COMMAND")]
     pub(crate) allow: Vec<String>,
 
+    /// Let commands use TCP, which they cannot otherwise where the kernel can prevent it
+    #[arg(long)]
+    pub(crate) allow_tcp: bool,
+
+    /// Change nothing in the folder: no file is written, and commands can only read
+    #[arg(long)]
+    pub(crate) read_only: bool,
+
+    /// Ask at the terminal before anything is written, run or called: once, always, no
+    #[arg(long)]
+    pub(crate) ask: bool,
+
     /// Where a killed run is remembered: a new file, or one that holds a finished run
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) state: Option<PathBuf>,

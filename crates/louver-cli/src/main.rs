@@ -1,11 +1,15 @@
 //! The binary `louver`.
 
 use anstream::{AutoStream, ColorChoice};
+use louver_agent::launch::{Launcher, serve};
 use louver_cli::{Colors, Keys, Streams, run};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(exit) = serve(std::env::args_os()) {
+        return exit;
+    }
     let keys = Keys::settle();
     let (stdin, stdout, mut stderr) = (io::stdin(), io::stdout(), io::stderr());
     let colors = Colors {
@@ -25,6 +29,7 @@ fn main() -> ExitCode {
             // Not locked: whatever serves logs there from other threads.
             stderr: &mut stderr,
             keys,
+            launcher: Launcher::current().ok(),
         },
     );
     ExitCode::from(exit.code())

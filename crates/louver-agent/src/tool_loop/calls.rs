@@ -15,6 +15,9 @@ use tokio_util::task::AbortOnDropHandle;
 /// Characters of malformed arguments that the model is shown.
 const SHOWN_CHARS: usize = 500;
 
+/// What the model is told of a call that came to nothing because the run was stopped.
+const CANCELLED: &str = "the run was cancelled before this finished";
+
 impl ToolLoop<'_> {
     /// Runs what is not answered yet, several at once, and appends the answer and all results together, in the order of
     /// the calls.
@@ -85,11 +88,16 @@ async fn run_one(tools: &Arc<ToolSet>, call: &ToolCall, limit: Duration, cancel:
         Ok(arguments) => arguments.clone(),
         Err(text) => return malformed(&call.name, text),
     };
+    match cancel.run_until_cancelled(tools.refusal(&call.name, &arguments)).await {
+        None => return ToolOutput::error(CANCELLED),
+        Some(Some(refused)) => return refused,
+        Some(None) => {}
+    }
     let (tools, name) = (Arc::clone(tools), call.name.clone());
     // A task of its own, so that a tool that panics or never yields takes nothing else with it.
     let task = AbortOnDropHandle::new(tokio::spawn(async move { tools.call(&name, arguments).await }));
     match cancel.run_until_cancelled(tokio::time::timeout(limit, task)).await {
-        None => ToolOutput::error("the run was cancelled before this finished"),
+        None => ToolOutput::error(CANCELLED),
         Some(Ok(Ok(output))) => output,
         Some(Ok(Err(error))) => ToolOutput::error(format!("the tool `{}` broke: {error}", call.name)),
         Some(Err(_)) => ToolOutput::error(format!(

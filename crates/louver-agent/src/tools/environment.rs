@@ -77,6 +77,15 @@ impl Environment {
         text
     }
 
+    /// Whether a program is there: at its path, or in `PATH`.
+    pub(crate) fn has(&self, program: &str) -> bool {
+        if program.contains('/') {
+            return Path::new(program).is_file();
+        }
+        let path = self.variables.get(OsStr::new("PATH")).map(OsString::as_os_str).unwrap_or_default();
+        std::env::split_paths(path).any(|folder| is_executable(&folder.join(program)))
+    }
+
     /// Where `PATH` finds a program. Folders that are relative, or in `root`, are passed over, and so is a program
     /// that a link takes from there: the model can write to it.
     pub(crate) fn find(&self, program: &str, root: &Path) -> Option<PathBuf> {
@@ -89,7 +98,7 @@ impl Environment {
     }
 }
 
-fn is_executable(file: &Path) -> bool {
+pub(crate) fn is_executable(file: &Path) -> bool {
     file.is_file() && access(file, Access::EXEC_OK).is_ok()
 }
 

@@ -27,6 +27,7 @@
 //! # Ok(()) }
 //! ```
 
+mod approver;
 mod arguments;
 mod command;
 mod environment;
@@ -49,6 +50,7 @@ mod tool_set;
 mod walk;
 mod write_file;
 
+pub use approver::Approver;
 pub use command::{AllowList, AllowListError, ArgumentPaths, RunCommand};
 pub use environment::Environment;
 pub use limits::Limits;

@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use super::refusal::quote;
 use super::{
-    Limits, ListFiles, ReadFile, Root, SearchFiles, TaskBlocked, TaskComplete, Tool, ToolDefinition, ToolOutput,
-    WriteFile,
+    Approver, Limits, ListFiles, ReadFile, Root, SearchFiles, TaskBlocked, TaskComplete, Tool, ToolDefinition,
+    ToolOutput, WriteFile,
 };
 use crate::secrets::redact;
 
@@ -15,7 +15,11 @@ use crate::secrets::redact;
 #[derive(Debug, Clone, Default)]
 pub struct ToolSet {
     tools: BTreeMap<String, Arc<dyn Tool>>,
+    approver: Option<Arc<dyn Approver>>,
 }
+
+/// Tools that change nothing.
+const HARMLESS: [&str; 5] = ["list_files", "read_file", "search_files", "task_blocked", "task_complete"];
 
 /// Two tools go by the same name.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -28,7 +32,8 @@ pub struct DuplicateTool {
 impl ToolSet {
     /// Tools under the names they define; of two with the same name the later one stays.
     pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
-        Self { tools: tools.into_iter().map(|tool| (tool.definition().name, tool)).collect() }
+        let tools = tools.into_iter().map(|tool| (tool.definition().name, tool)).collect();
+        Self { tools, approver: None }
     }
 
     /// The tools for files below `root`, `task_complete` and `task_blocked`; no commands.
@@ -42,6 +47,33 @@ impl ToolSet {
             Arc::new(TaskBlocked),
         ];
         Self::new(tools)
+    }
+
+    /// Those of them that change nothing: the tools that read, `task_complete` and `task_blocked`.
+    #[must_use]
+    pub fn harmless(mut self) -> Self {
+        self.tools.retain(|name, _| HARMLESS.contains(&name.as_str()));
+        self
+    }
+
+    /// Takes a tool out.
+    pub fn take(&mut self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.tools.remove(name)
+    }
+
+    /// The same, which ask somebody before they change anything.
+    #[must_use]
+    pub fn asking(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = Some(approver);
+        self
+    }
+
+    /// Asks whoever has to be asked; nothing if the call may be made.
+    pub(crate) async fn refusal(&self, name: &str, arguments: &Value) -> Option<ToolOutput> {
+        let approver = self.approver.as_ref().filter(|_| !HARMLESS.contains(&name))?;
+        let is_allowed = !self.tools.contains_key(name) || approver.allows(name, arguments).await;
+        let refused = "the user does not allow this; do it another way, go on without it, or call task_blocked";
+        (!is_allowed).then(|| ToolOutput::error(refused))
     }
 
     /// Adds a tool.

@@ -24,7 +24,7 @@ fn config(args: &[&str]) -> McpServerConfig {
 fn starting(command: &str, args: &[&str], env_allow: &[&str]) -> McpServerConfig {
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
     let environment = Environment::inherit(env_allow);
-    named(McpTransport::Process { command: command.to_owned(), args: owned(args), environment })
+    named(McpTransport::Process { command: command.to_owned(), args: owned(args), environment, launcher: None })
 }
 
 fn named(transport: McpTransport) -> McpServerConfig {

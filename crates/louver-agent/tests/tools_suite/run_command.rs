@@ -129,6 +129,51 @@ async fn a_program_that_the_model_could_have_written_does_not_run() {
 }
 
 #[tokio::test]
+async fn an_allowed_program_inside_the_root_does_not_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap();
+    script(&path.join("tool"), "echo written by the model");
+    let link = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(path.join("tool"), link.path().join("tool")).unwrap();
+    for program in [path.join("tool"), link.path().join("tool")] {
+        let root = Root::open(&path).unwrap();
+        let allow = AllowList::new([program.to_str().unwrap()]).unwrap();
+        let error = allow.check_root(&root).unwrap_err().to_string();
+        assert!(error.contains("is a program inside the root"), "{error}");
+        let tool = RunCommand::new(root, Limits::default(), allow, Environment::default());
+        let output = tool.call(json!({"command": program})).await;
+        assert!(output.is_error && output.text.contains("is inside the root"), "{}", output.text);
+    }
+    let allow = AllowList::new(["/usr/bin/env", "tool"]).unwrap();
+    assert_eq!(allow.check_root(&Root::open(&path).unwrap()), Ok(()));
+}
+
+#[tokio::test]
+async fn a_repository_that_the_model_wrote_runs_nothing() {
+    let fixture = allow(&["git status"]);
+    // The files of a bare repository, whose settings name a program.
+    let config =
+        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = \"touch ran; false\"\n";
+    for (path, content) in [("HEAD", "ref: refs/heads/main\n"), ("config", config), ("objects/x", ""), ("refs/x", "")] {
+        fixture.ok("write_file", json!({"path": path, "content": content})).await;
+    }
+    fixture.refused("run_command", json!({"command": "git status"})).await;
+    assert!(!fixture.path("ran").exists(), "git ran what the model had written");
+}
+
+#[tokio::test]
+async fn neither_hooks_nor_watchers_of_a_repository_run() {
+    let fixture = allow(&["git"]);
+    fixture.ok("run_command", json!({"command": "git init -q"})).await;
+    script(&fixture.path(".git/hooks/pre-commit"), "touch ran");
+    fixture.ok("run_command", json!({"command": "git config core.fsmonitor", "args": ["touch ran; false"]})).await;
+    fixture.ok("run_command", json!({"command": "git status"})).await;
+    let commit = "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x";
+    fixture.ok("run_command", json!({"command": commit})).await;
+    assert!(!fixture.path("ran").exists());
+}
+
+#[tokio::test]
 async fn arguments_that_point_out_of_the_root_are_refused() {
     let fixture = allow(&["cat", "cp"]);
     fixture.link("out", "../outside");
@@ -153,7 +198,17 @@ async fn a_command_sees_only_the_variables_it_is_given() {
     let text = fixture.ok("run_command", json!({"command": "env"})).await;
     let mut names: Vec<&str> = text.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name).collect();
     names.sort_unstable();
-    assert_eq!(names, ["PATH", "SHOWN"]);
+    let git = [
+        "GIT_CONFIG_COUNT",
+        "GIT_CONFIG_KEY_0",
+        "GIT_CONFIG_KEY_1",
+        "GIT_CONFIG_KEY_2",
+        "GIT_CONFIG_VALUE_0",
+        "GIT_CONFIG_VALUE_1",
+        "GIT_CONFIG_VALUE_2",
+        "GIT_TERMINAL_PROMPT",
+    ];
+    assert_eq!(names, [&git[..], &["PATH", "SHOWN"]].concat());
 
     let inherited: [&str; 0] = [];
     let fixture = Fixture::with_environment(Limits::default(), &["env"], Environment::inherit(inherited));

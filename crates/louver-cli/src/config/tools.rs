@@ -28,6 +28,8 @@ pub struct McpServer {
     /// The environment variable that holds the bearer token for that address.
     #[schemars(regex(pattern = "^[A-Za-z_][A-Za-z0-9_]*$"))]
     pub token_env: Option<String>,
+    /// Whether the program is confined to the run's folder as commands are.
+    pub confine: bool,
     /// How long it may take to get ready, and how long one call may take.
     #[schemars(range(min = 1, max = 3600))]
     pub timeout_seconds: u64,
@@ -35,6 +37,14 @@ pub struct McpServer {
 
 impl Default for McpServer {
     fn default() -> Self {
-        Self { command: None, args: Vec::new(), env: Vec::new(), url: None, token_env: None, timeout_seconds: 60 }
+        Self {
+            command: None,
+            args: Vec::new(),
+            env: Vec::new(),
+            url: None,
+            token_env: None,
+            confine: false,
+            timeout_seconds: 60,
+        }
     }
 }

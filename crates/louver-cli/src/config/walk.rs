@@ -200,7 +200,7 @@ impl Walk {
         is_block.then_some(block)
     }
 
-    fn flag(&mut self, block: &Block<'_>, key: &str) -> Option<bool> {
+    pub(super) fn flag(&mut self, block: &Block<'_>, key: &str) -> Option<bool> {
         match &block.get(key)?.value {
             Value::Bool(flag) => Some(*flag),
             other => self.wrong_type(block, key, "true or false", other),

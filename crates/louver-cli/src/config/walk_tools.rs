@@ -8,7 +8,7 @@ use louver_agent::tools::McpServerConfig;
 /// Every key of `tools`.
 const TOOLS: &[&str] = &["mcp_servers"];
 /// Every key of an MCP server.
-const MCP_SERVER: &[&str] = &["command", "args", "env", "url", "token_env", "timeout_seconds"];
+const MCP_SERVER: &[&str] = &["command", "args", "env", "url", "token_env", "confine", "timeout_seconds"];
 
 /// What is said where a name is wanted; the text itself may be the secret.
 const NOT_A_VALUE: &str = "must be the name of an environment variable, not its value";
@@ -43,6 +43,7 @@ impl Walk {
             env: self.texts(&block, "env", "names", |name| (!is_variable(name)).then_some(NOT_A_VALUE)),
             url: self.text_that(&block, "url", is_url, "must start with http:// or https://"),
             token_env: self.text_that(&block, "token_env", is_variable, NOT_A_VALUE),
+            confine: self.flag(&block, "confine").unwrap_or(false),
             timeout_seconds: timeout_seconds.unwrap_or(McpServer::default().timeout_seconds),
         })
     }
@@ -64,6 +65,7 @@ impl Walk {
         for (key, is_lost, owner) in [
             ("args", !command && url, "command"),
             ("env", !command && url, "command"),
+            ("confine", !command && url, "command"),
             ("token_env", command && !url, "url"),
         ] {
             if is_lost && block.has(key) {

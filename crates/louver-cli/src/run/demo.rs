@@ -3,7 +3,8 @@
 use super::interrupt::cancel_on_interrupt;
 use super::models::{Model, reach};
 use super::summary_box::{boxed, summary_box};
-use super::task::{options, root, runtime, tools};
+use super::task::{options, runtime};
+use super::toolbox::{open_root, tools};
 use super::watched::{Show, Watched};
 use super::{Exit, Shell};
 use crate::config::{Config, Provider as Named, ProviderKind, Wire};
@@ -98,7 +99,7 @@ async fn play(name: &str, wire: Wire, cancel: &CancellationToken, shell: &mut Sh
     shell.printer.text(&format!("\n{name}, {model}\n"))?;
     let folder = tempfile::tempdir()?;
     lay_out(folder.path())?;
-    let tools = Arc::new(tools(root(folder.path(), [])?, &["wc".to_owned()])?);
+    let tools = Arc::new(tools(open_root(folder.path(), [])?, &["wc".to_owned()], shell.launcher.clone())?);
     let mut capped = Config::default();
     capped.execution.max_conversation_messages = Some(CAP);
     let mut config = ExecutorConfig::new(options(&model, &capped)?);

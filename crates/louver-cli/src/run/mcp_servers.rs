@@ -1,6 +1,7 @@
 //! The MCP servers of a run: started together, ended together.
 
 use super::keys::Keys;
+use super::toolbox::Programs;
 use crate::config::McpServer as Named;
 use anyhow::{Context, bail};
 use louver_agent::tools::{Environment, Limits, McpServer, McpServerConfig, McpTransport, ToolSet};
@@ -18,12 +19,13 @@ impl McpServers {
     pub(super) async fn start(
         named: &BTreeMap<String, Named>,
         tools: &mut ToolSet,
+        programs: &Programs,
         keys: &Keys,
         cancel: &CancellationToken,
     ) -> anyhow::Result<Option<Self>> {
         let mut starting = JoinSet::new();
         for (name, server) in named {
-            let (name, config) = (name.clone(), config(name, server, keys).with_context(|| key_path(name))?);
+            let (name, config) = (name.clone(), config(name, server, programs, keys).with_context(|| key_path(name))?);
             starting.spawn(async move { (name, McpServer::connect(config, &Limits::default()).await) });
         }
         let mut servers = Self::default();
@@ -60,23 +62,24 @@ fn key_path(name: &str) -> String {
     format!("tools.mcp_servers.{name}")
 }
 
-fn config(name: &str, server: &Named, keys: &Keys) -> anyhow::Result<McpServerConfig> {
+fn config(name: &str, server: &Named, programs: &Programs, keys: &Keys) -> anyhow::Result<McpServerConfig> {
     let transport = match (&server.command, &server.url) {
-        (Some(command), _) => process(command, server, keys)?,
+        (Some(command), _) => process(command, server, programs, keys)?,
         (None, Some(url)) => McpTransport::Http { url: url.clone(), token: token(server, keys)? },
         (None, None) => bail!("has neither `command` nor `url`"),
     };
     Ok(McpServerConfig { name: name.to_owned(), transport, timeout: Duration::from_secs(server.timeout_seconds) })
 }
 
-fn process(command: &str, server: &Named, keys: &Keys) -> anyhow::Result<McpTransport> {
+fn process(command: &str, server: &Named, programs: &Programs, keys: &Keys) -> anyhow::Result<McpTransport> {
     let mut environment = Environment::inherit::<&str>([]);
     for variable in &server.env {
         let value = keys.value(variable);
         let value = value.with_context(|| format!("{variable} is not set: set it, or take it from `env`"))?;
         environment = environment.with(variable, value);
     }
-    Ok(McpTransport::Process { command: command.to_owned(), args: server.args.clone(), environment })
+    let launcher = programs.for_server(server.confine)?;
+    Ok(McpTransport::Process { command: command.to_owned(), args: server.args.clone(), environment, launcher })
 }
 
 fn token(server: &Named, keys: &Keys) -> anyhow::Result<Option<ApiKey>> {

@@ -1,6 +1,7 @@
 //! Step three: do it. A file per command.
 
 mod archive;
+mod asking;
 mod check;
 mod condense;
 mod config;
@@ -26,6 +27,7 @@ mod replay;
 mod sandbox;
 mod summary_box;
 mod task;
+mod toolbox;
 mod trim;
 mod watched;
 mod wrap;
@@ -41,6 +43,7 @@ use crate::settings;
 use crate::window::{Window, WindowChoice};
 use clap::{CommandFactory, Parser};
 use louver::Body;
+use louver_agent::launch::Launcher;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -94,6 +97,8 @@ pub struct Streams<'s> {
     pub columns: Option<usize>,
     /// Keys that are not in the environment.
     pub keys: Keys,
+    /// What starts other programs so that they end with this one.
+    pub launcher: Option<Launcher>,
 }
 
 impl fmt::Debug for Streams<'_> {
@@ -109,18 +114,20 @@ struct Shell<'s> {
     stdout_is_terminal: bool,
     columns: Option<usize>,
     keys: Keys,
+    launcher: Option<Launcher>,
 }
 
 /// Runs the program.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams<'_>) -> Exit {
     let Streams { stdin, stdin_is_terminal, stdout, stdout_is_terminal, stderr, .. } = streams;
-    let Streams { stderr_is_terminal, colors, columns, keys, .. } = streams;
+    let Streams { stderr_is_terminal, colors, columns, keys, launcher, .. } = streams;
     let mut shell = Shell {
         stdin: Stdin { reader: stdin, is_terminal: stdin_is_terminal },
         printer: Printer::new(stdout, stderr, colors, stderr_is_terminal),
         stdout_is_terminal,
         columns,
         keys,
+        launcher,
     };
     let done = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => shell.obey(&arguments),

@@ -7,17 +7,17 @@ use super::mcp_servers::McpServers;
 use super::models::Models;
 use super::private_memory::keep_memory_private;
 use super::summary_box::summary_box;
+use super::toolbox::Toolbox;
 use super::watched::{Show, Watched};
 use super::{Exit, Shell};
-use crate::args;
 use crate::config::{Config, Provider, ProviderKind};
-use crate::input::{read_file, spoken};
+use crate::input::read_file;
 use crate::printer::safe;
 use crate::settings::Run;
 use anyhow::{Context, anyhow, bail, ensure};
 use louver::{Budget, PolicyKind};
 use louver_agent::provider::{Category, Connection};
-use louver_agent::tools::{AllowList, Environment, Limits, Root, RunCommand, ToolSet};
+use louver_agent::tools::ToolSet;
 use louver_agent::{
     CancellationToken, ExecuteOptions, ExecutionError, ExecutorConfig, Existing, RunError, RunOutcome, RunSummary,
     StateError,
@@ -29,25 +29,16 @@ use std::sync::Arc;
 const SCRIPTED: &str = "the sandbox answers: its model follows a script whatever the task says, and writes to notes/; \
     --provider anthropic-api or openai-api asks a real model";
 
-/// What tools are kept from, commands are not.
-const REACHABLE: &str = "commands can reach state, configuration and logs inside the root, which are out of the other \
-    tools' reach: better keep them elsewhere";
-
 /// No task is longer; what is, does not fit into any window.
 const MAX_TASK_BYTES: u64 = 4_000_000;
 
 pub(super) fn run(job: &Run<'_>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     keep_memory_private();
     let task = read_task(&job.args.task)?;
-    let args::Run { state, config, log, events, .. } = job.args;
-    let own = [state, config, log, events].into_iter().filter_map(Option::as_deref);
-    let root = root(&job.args.root, own)?;
-    if root.hides_files() && !job.args.allow.is_empty() {
-        shell.printer.warning(REACHABLE);
-    }
-    let mut tools = tools(root, &job.args.allow)?;
+    let Toolbox { mut tools, programs, asking } = Toolbox::of(job, shell)?;
     let show = Show {
         talk: true,
+        asking: asking.clone(),
         decisions: job.args.events.as_deref().map(log::append_to).transpose()?,
         log: log::start(job.args.log.as_deref())?,
     };
@@ -62,7 +53,11 @@ pub(super) fn run(job: &Run<'_>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> 
         if !job.config.tools.mcp_servers.is_empty() {
             shell.printer.progress("starting the MCP servers");
         }
-        let servers = McpServers::start(&job.config.tools.mcp_servers, &mut tools, &shell.keys, &cancel).await;
+        let servers =
+            McpServers::start(&job.config.tools.mcp_servers, &mut tools, &programs, &shell.keys, &cancel).await;
+        if let Some(asking) = &asking {
+            tools = tools.asking(Arc::clone(asking) as Arc<_>);
+        }
         shell.printer.end_progress();
         let servers = servers?;
         let ended = match &servers {
@@ -173,25 +168,6 @@ fn conclude(job: &Run<'_>, summary: &RunSummary, shell: &mut Shell<'_>) -> anyho
 /// One runtime for whatever talks or serves.
 pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
-}
-
-/// The folder that the tools cannot leave, without files that the run itself depends on.
-pub(super) fn root<'p>(path: &Path, own: impl IntoIterator<Item = &'p Path>) -> anyhow::Result<Root> {
-    let mut root = Root::open(path).map_err(spoken).with_context(|| path.display().to_string())?;
-    for file in own {
-        root.hide(file).map_err(spoken).with_context(|| file.display().to_string())?;
-    }
-    Ok(root)
-}
-
-/// File tools inside the folder, and the commands that are allowed.
-pub(super) fn tools(root: Root, allow: &[String]) -> anyhow::Result<ToolSet> {
-    let mut tools = ToolSet::for_root(&root, Limits::default());
-    if !allow.is_empty() {
-        let environment = Environment::inherit::<&str>([]);
-        tools.add(Arc::new(RunCommand::new(root, Limits::default(), AllowList::new(allow)?, environment)))?;
-    }
-    Ok(tools)
 }
 
 /// What the configuration says of the window.

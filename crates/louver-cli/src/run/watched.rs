@@ -1,6 +1,7 @@
 //! A run that is shown while it lasts.
 
 use super::Shell;
+use super::asking::Asking;
 use super::live_line::live_line;
 use super::log::LogLines;
 use crate::printer::safe;
@@ -34,6 +35,8 @@ pub(super) struct Show {
     pub(super) decisions: Option<File>,
     /// What is logged and wants to be read here.
     pub(super) log: Option<LogLines>,
+    /// Who may be in the middle of answering, so that nothing is drawn over the question.
+    pub(super) asking: Option<Arc<Asking>>,
 }
 
 impl Watched {
@@ -68,7 +71,8 @@ impl Watched {
                 _ = tick.tick() => {}
             }
             let state = live.borrow_and_update().clone();
-            if state.iteration > 0 {
+            let is_asked = self.show.asking.as_ref().is_some_and(|asking| asking.is_waiting());
+            if state.iteration > 0 && !is_asked {
                 shell.printer.progress(&live_line(&state, started.elapsed(), shell.columns));
             }
         };

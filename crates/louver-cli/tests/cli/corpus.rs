@@ -30,6 +30,7 @@ fn louver(words: &[&str], path: &Path) -> (Exit, Vec<u8>, String) {
             colors: Colors::default(),
             columns: None,
             keys: Keys::default(),
+            launcher: None,
         },
     );
     (exit, stdout, String::from_utf8(stderr).unwrap())

@@ -19,6 +19,7 @@ fn at_terminal(words: &str, columns: usize) -> (Exit, String, String) {
             colors: Colors { out: true, err: true },
             columns: Some(columns),
             keys: Keys::default(),
+            launcher: None,
         },
     );
     (exit, String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())

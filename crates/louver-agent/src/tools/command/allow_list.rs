@@ -3,6 +3,7 @@ use std::path::Path;
 use thiserror::Error;
 
 use super::command_line;
+use crate::tools::Root;
 use crate::tools::refusal::{Refusal, quote};
 
 /// The commands that may be run.
@@ -35,6 +36,23 @@ impl AllowList {
         Ok(Self { entries })
     }
 
+    /// Whether all programs are out of the model's reach.
+    ///
+    /// # Errors
+    ///
+    /// If an absolute path leads into the root, where the model can write what is to be run.
+    pub fn check_root(&self, root: &Root) -> Result<(), AllowListError> {
+        let is_written =
+            |entry: &&Vec<String>| entry.first().is_some_and(|program| is_inside(root, Path::new(program)));
+        match self.entries.iter().find(is_written) {
+            Some(entry) => Err(AllowListError {
+                entry: entry.join(" "),
+                problem: "is a program inside the root, where the model can write; allow one that is elsewhere",
+            }),
+            None => Ok(()),
+        }
+    }
+
     /// Whether nothing is allowed.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -57,6 +75,12 @@ impl AllowList {
             false => format!("commands must start with one of: {}", entries.join(", ")),
         }
     }
+}
+
+/// Whether an absolute path leads into the root, itself or through a link.
+pub(super) fn is_inside(root: &Root, program: &Path) -> bool {
+    let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+    program.is_absolute() && (program.starts_with(root.path()) || real.starts_with(root.path()))
 }
 
 fn parse(entry: &str) -> Result<Vec<String>, AllowListError> {

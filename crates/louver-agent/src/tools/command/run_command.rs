@@ -1,6 +1,6 @@
 use std::io;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -11,7 +11,10 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::process::Command;
 use tokio::time::{sleep, timeout};
 
+use super::allow_list::is_inside;
 use super::{AllowList, ArgumentPaths, command_line};
+use crate::launch::Launcher;
+use crate::tools::environment::is_executable;
 use crate::tools::excerpt::Excerpt;
 use crate::tools::process_group::ProcessGroup;
 use crate::tools::refusal::{Refusal, quote};
@@ -28,6 +31,7 @@ pub struct RunCommand {
     allow: AllowList,
     environment: Environment,
     paths: ArgumentPaths,
+    launcher: Option<Launcher>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -54,13 +58,20 @@ const DRAIN_TIME: Duration = Duration::from_millis(500);
 impl RunCommand {
     /// Runs commands that `allow` names in `root`.
     pub fn new(root: Root, limits: Limits, allow: AllowList, environment: Environment) -> Self {
-        Self { root, limits, allow, environment, paths: ArgumentPaths::default() }
+        Self { root, limits, allow, environment, paths: ArgumentPaths::default(), launcher: None }
     }
 
     /// Sets what arguments may point at.
     #[must_use]
     pub fn argument_paths(mut self, paths: ArgumentPaths) -> Self {
         self.paths = paths;
+        self
+    }
+
+    /// Sets what starts the programs: with one, they end with this process, and can be confined.
+    #[must_use]
+    pub fn launcher(mut self, launcher: Launcher) -> Self {
+        self.launcher = Some(launcher);
         self
     }
 
@@ -89,24 +100,29 @@ impl RunCommand {
 
     fn program(&self, name: &str) -> Result<PathBuf, Refusal> {
         if name.contains('/') {
-            return Ok(PathBuf::from(name));
+            let program = PathBuf::from(name);
+            // It may have been put there only now.
+            if is_inside(&self.root, &program) {
+                let problem = "is inside the root, where it could have been written by you; use another one";
+                return Err(Refusal::new(format!("the program {} {problem}", quote(name))));
+            }
+            return match self.launcher.is_some() && !is_executable(&program) {
+                true => Err(failed(name, &io::ErrorKind::NotFound.into())),
+                false => Ok(program),
+            };
         }
         let missing = || Refusal::new(format!("the program {} is not installed; use another one", quote(name)));
         self.environment.find(name, self.root.path()).ok_or_else(missing)
     }
 
-    fn spawn(&self, program: &PathBuf, arguments: &[String]) -> io::Result<(ProcessGroup, Receiver)> {
+    fn spawn(&self, program: &Path, arguments: &[String]) -> io::Result<(ProcessGroup, Receiver)> {
         let (reader, writer) = io::pipe()?;
-        let mut command = Command::new(program);
-        command
-            .args(arguments)
-            .current_dir(self.root.path())
-            .env_clear()
-            .envs(self.environment.variables())
-            .stdin(Stdio::null())
-            .stdout(writer.try_clone()?)
-            .stderr(writer);
-        let group = ProcessGroup::spawn(&mut command)?;
+        let set = |command: &mut Command| {
+            let command = command.current_dir(self.root.path()).stdin(Stdio::null());
+            command.stdout(writer.try_clone()?).stderr(writer);
+            Ok(())
+        };
+        let group = ProcessGroup::spawn(self.launcher.as_ref(), program, arguments, &self.environment, set)?;
         Ok((group, Receiver::from_owned_fd(reader.into())?))
     }
 

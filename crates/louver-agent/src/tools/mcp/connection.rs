@@ -37,8 +37,8 @@ const GRACE: Duration = Duration::from_secs(2);
 impl Connection {
     pub(super) async fn open(config: McpServerConfig, limits: &Limits) -> Result<Self, McpError> {
         let (opened, secrets) = match &config.transport {
-            McpTransport::Process { command, args, environment } => {
-                let opened = process::open(command, args, environment, config.timeout).await;
+            McpTransport::Process { command, args, environment, launcher } => {
+                let opened = process::open(launcher.as_ref(), command, args, environment, config.timeout).await;
                 (opened, Secrets::Environment(environment.clone()))
             }
             McpTransport::Http { url, token } => {

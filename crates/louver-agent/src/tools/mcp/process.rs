@@ -6,18 +6,20 @@ use tokio::time::timeout;
 
 use super::diagnostics::Diagnostics;
 use super::running::{Running, client};
+use crate::launch::Launcher;
 use crate::tools::Environment;
 use crate::tools::process_group::ProcessGroup;
 
 /// Starts a program and makes its acquaintance, or says why not.
 pub(super) async fn open(
+    launcher: Option<&Launcher>,
     command: &str,
     args: &[String],
     environment: &Environment,
     patience: Duration,
 ) -> Result<Running, String> {
-    let (group, stdin, stdout, stderr) =
-        ProcessGroup::spawn_piped(command, args, environment).map_err(|error| unstartable(command, &error))?;
+    let (group, stdin, stdout, stderr) = ProcessGroup::spawn_piped(launcher, command, args, environment)
+        .map_err(|error| unstartable(command, &error))?;
     let diagnostics = Diagnostics::new(stderr);
     let reason = match timeout(patience, serve_client(client(), (stdout, stdin))).await {
         Ok(Ok(service)) => return Ok(Running { service, process: Some((group, diagnostics)) }),
