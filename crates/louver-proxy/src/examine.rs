@@ -3,7 +3,7 @@
 use crate::answer_body::Rest;
 use crate::coding::{self, Coding};
 use crate::limits::Limits;
-use crate::tee::{ErrorText, FirstReal, Tee};
+use crate::tee::{FirstReal, Tee};
 use bytes::Bytes;
 use http::response::Parts;
 use http::{Response, StatusCode};
@@ -11,7 +11,7 @@ use http_body::Frame;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use louver::Format;
-use louver::refusal::{OverflowFigures, Refusal};
+use louver::refusal::{ErrorText, OverflowFigures, Refusal};
 use tokio::time::{Instant, timeout_at};
 
 /// An answer of which a beginning has been read and nothing shown.
@@ -40,7 +40,10 @@ pub(crate) async fn examine(
     let mut examined = Examined { parts, held: Vec::new(), rest: Rest::Incoming(body), tee, refusal: None };
     let deadline = Instant::now() + limits.held;
     match examined.parts.status {
-        StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY => {
+        StatusCode::BAD_REQUEST
+        | StatusCode::PAYLOAD_TOO_LARGE
+        | StatusCode::UNPROCESSABLE_ENTITY
+        | StatusCode::TOO_MANY_REQUESTS => {
             examined.read(deadline, limits.max_refusal_bytes, |_| false).await;
             examined.refusal = examined.refusal_of_body(limits.max_refusal_bytes);
         }

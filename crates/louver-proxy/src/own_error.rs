@@ -127,7 +127,7 @@ mod tests {
         let error = OwnError::from(refusal);
         assert_eq!(error.status, StatusCode::BAD_REQUEST);
         for format in Format::ALL.into_iter().filter(|format| *format != Format::Gemini) {
-            let text = crate::tee::ErrorText::of_body(error.body(format).as_bytes());
+            let text = louver::refusal::ErrorText::of_body(error.body(format).as_bytes());
             let recognised = louver::refusal::Refusal::recognise(&text.code, &text.message);
             assert!(matches!(recognised, Some(louver::refusal::Refusal::Overflow(_))), "{format}");
         }

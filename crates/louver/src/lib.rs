@@ -64,6 +64,7 @@ pub mod economy;
 #[doc(hidden)]
 pub mod edit;
 mod error;
+mod error_text;
 #[doc(hidden)]
 pub mod json;
 mod landmarks;

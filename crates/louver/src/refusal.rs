@@ -1,5 +1,7 @@
 //! Refusals that a smaller or cleaner request would have avoided, recognised from the providers' own words.
 
+pub use crate::error_text::ErrorText;
+
 /// Why a provider refused a request, where Louver can do something about it.
 ///
 /// ```
@@ -45,10 +47,18 @@ const fn wording(says: &'static str, input: &'static str, limit: &'static str) -
 }
 
 /// Codes that mean overflow.
-const CODES: [&str; 3] = ["context_length_exceeded", "request_too_large", "model_context_window_exceeded"];
+const CODES: &[&str] = &[
+    "context_length_exceeded",
+    "request_too_large",
+    "model_context_window_exceeded",
+    "exceed_context_size_error",
+    "tokens_limit_reached",
+    "string_above_max_length",
+    "array_above_max_length",
+];
 
-/// The more exact wording first.
-const WORDINGS: [Wording; 18] = [
+/// Of several that fit, the last of those with the most figures counts.
+const WORDINGS: &[Wording] = &[
     wording("prompt is too long", "prompt is too long: ", " > "),
     Wording { says: "exceed context limit", input: "exceed context limit: ", reply: " + ", limit: " > " },
     wording("input is too long for requested model", "", ""),
@@ -67,6 +77,49 @@ const WORDINGS: [Wording; 18] = [
     wording("exceed_context_size_error", "", ""),
     wording("greater than the context length", "", ""),
     wording("reduce the length of the messages", "", ""),
+    // vLLM and SGLang.
+    wording("a total of", "a total of ", "maximum context length of "),
+    wording("longer than the maximum model length", "(length ", "maximum model length of "),
+    wording("too long to fit into the model", "total length ", "context length "),
+    wording("exceeds model's maximum context length", "input length (", "context length ("),
+    wording("longer than the model's context length", "the input (", "context length ("),
+    Wording {
+        says: "maximum context length is",
+        input: "your request has ",
+        reply: "is too large: ",
+        limit: "maximum context length is ",
+    },
+    Wording {
+        says: "maximum context length is",
+        input: "prompt contains at least ",
+        reply: "you requested ",
+        limit: "maximum context length is ",
+    },
+    Wording {
+        says: "context length is only",
+        input: "you passed ",
+        reply: "and requested ",
+        limit: "context length is only ",
+    },
+    // llama.cpp and Ollama.
+    wording("context size has been exceeded", "", ""),
+    wording("input is too large to process", "", ""),
+    wording("exceeded max context length", "", ""),
+    wording("input length exceeds the context length", "", ""),
+    wording("exceeds maximum context length", "", ""),
+    // Azure, Copilot and Bedrock.
+    wording("request body too large for", "", "max size: "),
+    wording("prompt token count of", "token count of ", "exceeds the limit of "),
+    wording("number of input tokens exceeds maximum length", "", ""),
+    wording("too many total text bytes", "", ""),
+    wording("malformed input request: expected maxlength", "", ""),
+    // OpenAI: more than a minute has room for, or than one text may have.
+    wording("request too large for", ", requested ", ": limit "),
+    wording("expected a string with maximum length", "", ""),
+    wording("expected an array with maximum length", "", ""),
+    // MiniMax and Kimi.
+    wording("context window exceeds limit", "", ""),
+    wording("exceeded model token limit", "", "token limit: "),
 ];
 
 /// What a provider says about thinking whose prefix is another one.
@@ -226,6 +279,124 @@ mod tests {
             Some(4096),
         ),
         ("model_context_window_exceeded", "", None, None, None),
+        (
+            "BadRequestError",
+            "'max_tokens' or 'max_completion_tokens' is too large: 2000. This model's maximum context length is 4096 tokens \
+             and your request has 2104 input tokens (2000 > 4096 - 2104).",
+            Some(2104),
+            Some(2000),
+            Some(4096),
+        ),
+        (
+            "BadRequestError",
+            "You passed 5,000 input tokens and requested 100 output tokens. However, the model's context length is only \
+             4,096 tokens, resulting in a maximum input length of 3,996 tokens.",
+            Some(5000),
+            Some(100),
+            Some(4096),
+        ),
+        (
+            "BadRequestError",
+            "This model's maximum context length is 4096 tokens. However, you requested 10 output tokens and your prompt \
+             contains at least 4097 input tokens, for a total of at least 4107 tokens.",
+            Some(4097),
+            Some(10),
+            Some(4096),
+        ),
+        (
+            "",
+            "The decoder prompt (length 21535) is longer than the maximum model length of 16384. Make sure that \
+             `max_model_len` is no smaller than the number of text tokens.",
+            Some(21_535),
+            None,
+            Some(16_384),
+        ),
+        (
+            "",
+            "The prompt (total length 25938) is too long to fit into the model (context length 4096).",
+            Some(25_938),
+            None,
+            Some(4096),
+        ),
+        ("", "Input length (5000) exceeds model's maximum context length (4096).", Some(5000), None, Some(4096)),
+        (
+            "",
+            "Requested token count exceeds the model's maximum context length of 4096 tokens. You requested a total of 5000 \
+             tokens: 4000 tokens from the input messages and 1000 tokens for the completion.",
+            Some(5000),
+            None,
+            Some(4096),
+        ),
+        (
+            "BadRequestError",
+            "The input (5000 tokens) is longer than the model's context length (4096 tokens).",
+            Some(5000),
+            None,
+            Some(4096),
+        ),
+        ("exceed_context_size_error", "", None, None, None),
+        ("server_error", "Context size has been exceeded.", None, None, None),
+        (
+            "",
+            "input is too large to process. increase the physical batch size (current batch size: 512)",
+            None,
+            None,
+            None,
+        ),
+        ("", "prompt too long; exceeded max context length by 200 tokens", None, None, None),
+        ("", "the input length exceeds the context length", None, None, None),
+        ("", "input exceeds maximum context length", None, None, None),
+        (
+            "tokens_limit_reached",
+            "Request body too large for gpt-4o model. Max size: 8000 tokens.",
+            None,
+            None,
+            Some(8000),
+        ),
+        (
+            "context_length_exceeded",
+            "This model's maximum context length is 128,000 tokens, however you requested 128,500 tokens (128,000 in your \
+             prompt; 500 for the completion). Please reduce your prompt; or completion length.",
+            Some(128_500),
+            None,
+            Some(128_000),
+        ),
+        ("", "prompt token count of 150000 exceeds the limit of 128000", Some(150_000), None, Some(128_000)),
+        (
+            "ValidationException",
+            "The model returned the following errors: Input Tokens Exceeded: Number of input tokens exceeds maximum length. \
+             Please update the input to try again.",
+            None,
+            None,
+            None,
+        ),
+        ("", "too many total text bytes: 9000000 > 6000000", None, None, None),
+        (
+            "",
+            "Malformed input request: expected maxLength: 50000, actual: 60000, please reformat your input and try again.",
+            None,
+            None,
+            None,
+        ),
+        (
+            "rate_limit_exceeded",
+            "Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 31538. The \
+             input or output tokens must be reduced in order to run successfully.",
+            Some(31_538),
+            None,
+            Some(30_000),
+        ),
+        (
+            "string_above_max_length",
+            "Invalid 'messages[1].content': string too long. Expected a string with maximum length 10485760, but got a string \
+             with length 10554423 instead.",
+            None,
+            None,
+            None,
+        ),
+        ("array_above_max_length", "Invalid 'messages': array too long.", None, None, None),
+        ("", "invalid params, context window exceeds limit (2013)", None, None, None),
+        ("", "Invalid request: Your request exceeded model token limit: 131072", None, None, Some(131_072)),
     ];
 
     #[test]
@@ -254,6 +425,8 @@ mod tests {
             "max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens",
             "This request would exceed your organization's rate limit. Please try again later.",
             "Too many tokens, please wait before trying again.",
+            "max_tokens is too large: 5000. This model supports at most 4096 completion tokens, whereas you provided 5000.",
+            "Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000. Please try again in 2s.",
         ] {
             assert_eq!(Refusal::recognise("invalid_request_error", message), None, "{message}");
         }

@@ -4,7 +4,6 @@
 //! answers the facts stand.
 
 mod anthropic;
-mod error_text;
 mod events;
 mod gemini;
 mod json_fields;
@@ -12,14 +11,13 @@ mod openai_chat;
 mod openai_responses;
 mod usage;
 
-pub(crate) use error_text::ErrorText;
-
 use crate::coding::{Coding, Decoder};
 use crate::ending::{AnswerUsage, ErrorSaid, Said};
 use events::Events;
 use http::{HeaderMap, header};
 use json_fields::{Found, JsonFields, Path};
 use louver::Format;
+use louver::refusal::ErrorText;
 use serde_json::Value;
 use std::io::{self, Write};
 

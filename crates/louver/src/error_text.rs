@@ -5,12 +5,20 @@ use serde_json::Value;
 /// How much of an error that is no JSON is looked at.
 const MAX_PLAIN: usize = 4096;
 
-/// Code and message of an error.
+/// Code and message of an error, in whichever of the providers' shapes it came.
+///
+/// ```
+/// use louver::refusal::ErrorText;
+///
+/// let said = ErrorText::of_body(br#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#);
+/// assert_eq!((said.code.as_str(), said.message.as_str()), ("overloaded_error", "Overloaded"));
+/// ```
 #[derive(Clone, Default, PartialEq, Eq)]
-pub(crate) struct ErrorText {
-    pub(crate) code: String,
+pub struct ErrorText {
+    /// The provider's word for the kind of error; empty where it has none.
+    pub code: String,
     /// Can quote content: not for logs.
-    pub(crate) message: String,
+    pub message: String,
 }
 
 impl std::fmt::Debug for ErrorText {
@@ -21,7 +29,7 @@ impl std::fmt::Debug for ErrorText {
 
 impl ErrorText {
     /// Of an answer's whole body, JSON or not.
-    pub(crate) fn of_body(body: &[u8]) -> Self {
+    pub fn of_body(body: &[u8]) -> Self {
         match serde_json::from_slice::<Value>(body) {
             Ok(Value::Array(list)) => list.first().map(Self::of_answer).unwrap_or_default(),
             Ok(value) => Self::of_answer(&value),
@@ -40,7 +48,7 @@ impl ErrorText {
     }
 
     /// Of an error object, or of a text in its place.
-    pub(crate) fn of_value(error: &Value) -> Self {
+    pub fn of_value(error: &Value) -> Self {
         if let Value::String(message) = error {
             return Self { code: String::new(), message: message.clone() };
         }
