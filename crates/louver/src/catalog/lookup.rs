@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use super::model::Model;
 use super::name::{self, Parts};
-use super::price::{Listed, Tier};
+use super::price::{Listed, Prices, Tier};
 use super::traits::Rules;
 
 /// Every model known.
@@ -43,8 +43,8 @@ pub struct Catalog {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Found<'a> {
-    /// The model. A stand-in has the size and prices of the one it names, but the traits
-    /// (tokenizer, thinking, ...) that the name asked for has.
+    /// The model. A stand-in has the size of the one it names, the dearest prices and the strictest binding of thinking
+    /// of its family, and the other traits (tokenizer, cache, ...) that the name asked for has.
     pub model: Cow<'a, Model>,
     /// Set when another model stands in for the one asked for; names both.
     pub warning: Option<ModelWarning>,
@@ -61,13 +61,18 @@ pub struct Found<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelWarning {
-    /// Another of its family stands in.
-    #[error("model `{asked}` is not in the catalogue: `{stand_in}` of its family stands in")]
+    /// The cautious of its family stands in.
+    #[error(
+        "model `{asked}` is not in the catalogue: a window of {context_window} tokens is taken, that of `{stand_in}`, the \
+         smallest of its family"
+    )]
     StandIn {
         /// The name that was asked for.
         asked: String,
-        /// The model whose size and prices hold.
+        /// The model whose window is taken.
         stand_in: String,
+        /// That window.
+        context_window: u64,
     },
     /// Nothing is known of it, its tokenizer included.
     #[error("model `{asked}` is not in the catalogue: four characters count as one token")]
@@ -102,8 +107,8 @@ impl Catalog {
     pub fn builtin() -> &'static Self {
         static BUILTIN: OnceLock<Catalog> = OnceLock::new();
         BUILTIN.get_or_init(|| {
-            let (models, traits) = (include_str!("models.json"), include_str!("traits.json"));
-            Self::from_json(models, traits).expect("the tables are part of the binary")
+            let models = [include_str!("models.json"), include_str!("retired.json")];
+            Self::from_tables(&models, include_str!("traits.json")).expect("the tables are part of the binary")
         })
     }
 
@@ -114,7 +119,15 @@ impl Catalog {
     ///
     /// [`CatalogError`] when either is malformed or a price is missing.
     pub fn from_json(models: &str, traits: &str) -> Result<Self, CatalogError> {
-        let listed: BTreeMap<String, ListedModel> = serde_json::from_str(models).map_err(CatalogError::Models)?;
+        Self::from_tables(&[models], traits)
+    }
+
+    fn from_tables(models: &[&str], traits: &str) -> Result<Self, CatalogError> {
+        let mut listed: BTreeMap<String, ListedModel> = BTreeMap::new();
+        for table in models {
+            let table: BTreeMap<String, ListedModel> = serde_json::from_str(table).map_err(CatalogError::Models)?;
+            listed.extend(table);
+        }
         let rules: Rules = serde_json::from_str(traits).map_err(CatalogError::Traits)?;
         let prefix = |name: &String| name.rsplit_once('/').map(|(prefix, _)| format!("{prefix}/"));
         let own_prefixes = listed.keys().filter_map(prefix).collect();
@@ -132,9 +145,9 @@ impl Catalog {
 
     /// The model of this name.
     ///
-    /// Looked up exactly, then without or with a provider's prefix, then without its date;
-    /// else the family's model of the same version or its newest one stands in, with a
-    /// warning. `None` when no family fits. Case does not matter.
+    /// Looked up exactly, then without or with a provider's prefix, then without its date. Else, with a warning, the
+    /// cautious of its family: the smallest window of the members of the same or the nearest lower version, and the
+    /// dearest prices and the strictest binding of thinking of all. `None` when no family fits. Case does not matter.
     ///
     /// ```
     /// # #[cfg(feature = "catalog")] {
@@ -144,10 +157,11 @@ impl Catalog {
     /// let exact = catalog.find("gemini-2.5-pro").expect("known under its provider's prefix");
     /// assert_eq!((exact.model.name.as_str(), exact.warning), ("gemini/gemini-2.5-pro", None));
     ///
-    /// let stand_in = catalog.find("claude-sonnet-4-0").expect("of a known family");
+    /// let stand_in = catalog.find("claude-sonnet-4-9").expect("of a known family");
     /// assert_eq!(
     ///     stand_in.warning.expect("a stand-in").to_string(),
-    ///     "model `claude-sonnet-4-0` is not in the catalogue: `claude-sonnet-5-5` of its family stands in"
+    ///     "model `claude-sonnet-4-9` is not in the catalogue: a window of 1000000 tokens is taken, that of \
+    ///      `claude-sonnet-4-6`, the smallest of its family"
     /// );
     /// assert!(catalog.find("llama-4").is_none());
     /// # }
@@ -176,21 +190,45 @@ impl Catalog {
         if parts.family.is_empty() {
             return None;
         }
-        let family = self.models.values().map(|model| (Parts::of(self.bare(&model.name)), model));
-        let relatives = family.filter(|(relative, _)| relative.family == parts.family);
-        let (_, model) = relatives.max_by_key(|(relative, model)| {
-            // Of one version the shortest name: the one without date or variant.
-            (relative.version == parts.version, relative.version.clone(), usize::MAX - model.name.len())
-        })?;
-        let warning = ModelWarning::StandIn { asked: asked.to_owned(), stand_in: model.name.clone() };
-        let traits = self.rules.traits_of(&model.provider, bare);
-        let model = Cow::Owned(Model { traits, ..model.clone() });
-        Some(Found { model, warning: Some(warning) })
+        let all = self.models.values().map(|model| (Parts::of(self.bare(&model.name)), model));
+        let relatives = all.filter(|(relative, _)| relative.family == parts.family);
+        let family: Vec<(Vec<u64>, &Model)> = relatives.map(|(relative, model)| (relative.version, model)).collect();
+        let is_below = |version: &&Vec<u64>| !version.is_empty() && **version <= parts.version;
+        let nearest = family.iter().map(|(version, _)| version).filter(is_below).max();
+        let members = family.iter().filter(|(version, _)| nearest.is_none_or(|nearest| version == nearest));
+        let (_, member) = members.min_by_key(|(_, model)| (model.context_window, model.name.len()))?;
+        let mut traits = self.rules.traits_of(&member.provider, bare);
+        let bindings = family.iter().map(|(_, model)| model.traits.thinking);
+        traits.thinking = bindings.fold(traits.thinking, Ord::max);
+        let models = || family.iter().map(|(_, model)| *model);
+        let prices = models().map(|model| model.prices).fold(member.prices, Prices::dearer);
+        let warning = ModelWarning::StandIn {
+            asked: asked.to_owned(),
+            stand_in: member.name.clone(),
+            context_window: member.context_window,
+        };
+        let model = Model { traits, prices, tiers: dearest_tiers(models(), prices), ..(*member).clone() };
+        Some(Found { model: Cow::Owned(model), warning: Some(warning) })
     }
 
     fn bare<'a>(&self, name: &'a str) -> &'a str {
         name::without_prefixes(name, &self.rules.prefixes)
     }
+}
+
+/// The steps of all members of a family, none below the prices before it.
+fn dearest_tiers<'a>(family: impl Iterator<Item = &'a Model>, prices: Prices) -> Vec<Tier> {
+    let mut steps: BTreeMap<u64, Prices> = BTreeMap::new();
+    for tier in family.flat_map(|model| &model.tiers) {
+        let step = steps.entry(tier.above_input_tokens).or_insert(tier.prices);
+        *step = step.dearer(tier.prices);
+    }
+    let mut dearest = prices;
+    let step = |(above_input_tokens, prices): (u64, Prices)| {
+        dearest = dearest.dearer(prices);
+        Tier { above_input_tokens, prices: dearest }
+    };
+    steps.into_iter().map(step).collect()
 }
 
 /// A model as the table lists it.

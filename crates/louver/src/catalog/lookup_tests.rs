@@ -1,7 +1,7 @@
 #![cfg(feature = "catalog")]
 
 use super::*;
-use crate::catalog::{CacheKind, Prices, ThinkingBinding};
+use crate::catalog::{CacheKind, Price, Prices, ThinkingBinding, Traits};
 use crate::tokens::{ImageFormula, Tokenizer};
 use proptest::prelude::*;
 
@@ -23,6 +23,8 @@ const EXACT: &[(&str, &str)] = &[
     ("claude-opus-4-5-20251101", "claude-opus-4-5-20251101"),
     ("claude-opus-4-6", "claude-opus-4-6"),
     ("claude-opus-4-8", "claude-opus-4-8"),
+    ("claude-sonnet-4-20250514", "claude-sonnet-4-20250514"),
+    ("claude-3-5-sonnet-20241022", "claude-3-5-sonnet-20241022"),
     ("claude-sonnet-4-5", "claude-sonnet-4-5"),
     ("claude-sonnet-4-5-20250929", "claude-sonnet-4-5-20250929"),
     ("claude-sonnet-4-6", "claude-sonnet-4-6"),
@@ -49,10 +51,9 @@ const EXACT: &[(&str, &str)] = &[
 
 /// Names of models that are gone, and what stands in.
 const STAND_INS: &[(&str, &str)] = &[
-    ("claude-sonnet-4-0", "claude-sonnet-5-5"),
-    ("claude-sonnet-4-20250514", "claude-sonnet-5-5"),
-    ("gemini-2.0-flash", "gemini/gemini-3.8-flash"),
-    ("gemini-3-pro-preview", "gemini/gemini-3.1-pro-preview"),
+    ("claude-sonnet-4-0", "claude-sonnet-4-20250514"),
+    ("gemini-2.0-flash", "gemini-flash-latest"),
+    ("gemini-3-pro-preview", "gemini/gemini-2.5-pro"),
 ];
 
 /// Open weights without a listed price, people, and a tool around a model.
@@ -102,11 +103,13 @@ fn prefixes_dates_and_spellings_do_not_matter() {
 }
 
 #[test]
-fn a_family_stands_in_with_its_own_version_or_its_newest() {
+fn a_family_stands_in_with_its_own_version_or_the_one_below() {
     for (name, expected) in [
         ("claude-4-5-sonnet", "claude-sonnet-4-5"),
         ("gemini-2.5-pro-preview-06-05", "gemini/gemini-2.5-pro"),
-        ("claude-3-5-sonnet-20241022", "claude-sonnet-5-5"),
+        ("claude-sonnet-4-4-thinking", "claude-sonnet-4-20250514"),
+        ("claude-sonnet-4-5[1m]", "claude-sonnet-4-5"),
+        ("claude-sonnet", "claude-sonnet-4-5"),
         ("claude-opus-9", "claude-opus-5-5"),
         ("gpt-7-sol", "gpt-6.1-sol"),
         ("o5-mini", "o4-mini"),
@@ -121,11 +124,31 @@ fn a_family_stands_in_with_its_own_version_or_its_newest() {
 }
 
 #[test]
-fn a_stand_in_keeps_the_traits_of_the_name_asked_for() {
-    let asked = model("claude-sonnet-4-0");
-    assert_eq!(asked.name, "claude-sonnet-5-5");
-    assert_eq!(asked.traits, model("claude-sonnet-4-5").traits);
-    assert_ne!(asked.traits.tokenizer, model("claude-sonnet-5-5").traits.tokenizer);
+fn a_stand_in_keeps_the_traits_of_the_name_asked_for_but_binds_thinking_as_its_family_may() {
+    let asked = model("claude-sonnet-4-4");
+    assert_eq!(asked.name, "claude-sonnet-4-20250514");
+    let Traits { thinking, .. } = asked.traits;
+    assert_eq!(thinking, ThinkingBinding::Prefix, "as the strictest of its family");
+    assert_eq!(Traits { thinking: ThinkingBinding::OpenTurn, ..asked.traits }, model("claude-sonnet-4-5").traits);
+}
+
+#[test]
+fn a_stand_in_has_the_smallest_window_and_the_dearest_prices_of_its_family() {
+    let of = |family: &str| Catalog::builtin().models().filter(|model| model.name.contains(family)).cloned().collect();
+    let sonnets: Vec<Model> = of("sonnet");
+    for name in ["claude-sonnet-4-4", "claude-sonnet-9", "claude-sonnet"] {
+        let asked = model(name);
+        for tokens in [1, 150_000, 250_000, 900_000] {
+            let prices = asked.prices_at(tokens);
+            let dearest =
+                |price: fn(&Prices) -> Price| sonnets.iter().map(|model| price(model.prices_at(tokens))).max();
+            assert!(Some(prices.input) >= dearest(|prices| prices.input), "{name} at {tokens}");
+            assert!(Some(prices.output) >= dearest(|prices| prices.output), "{name} at {tokens}");
+        }
+    }
+    assert_eq!(model("claude-sonnet").context_window, sonnets.iter().map(|model| model.context_window).min().unwrap());
+    let warning = Catalog::builtin().find("claude-sonnet-4-4").unwrap().warning.unwrap().to_string();
+    assert!(warning.contains("200000 tokens") && warning.contains("`claude-sonnet-4-20250514`"), "{warning}");
 }
 
 #[test]
@@ -137,12 +160,16 @@ fn thinking_is_bound_as_the_wire_rules_say() {
     let prefix = ["claude-fable-5-1", "claude-haiku-5-5", "claude-opus-5-5", "claude-sonnet-5-5"];
     assert_eq!(bound(ThinkingBinding::Prefix), prefix);
     let open_turn = [
+        "claude-3-7-sonnet-20250219",
         "claude-haiku-4-5",
         "claude-haiku-4-5-20251001",
+        "claude-opus-4-1-20250805",
+        "claude-opus-4-20250514",
         "claude-opus-4-5",
         "claude-opus-4-5-20251101",
         "claude-opus-4-6",
         "claude-opus-4-6-20260205",
+        "claude-sonnet-4-20250514",
         "claude-sonnet-4-5",
         "claude-sonnet-4-5-20250929",
         "claude-sonnet-4-6",

@@ -70,6 +70,10 @@ pub(super) fn matches(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
+/// Words that name a variant of a model, not another family.
+const VARIANTS: [&str; 11] =
+    ["preview", "latest", "beta", "exp", "experimental", "thinking", "fast", "free", "high", "low", "1m"];
+
 /// A name taken apart: the words that make its family, and the numbers between them.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Parts {
@@ -83,15 +87,15 @@ impl Parts {
     /// Takes apart a name without prefix.
     pub(super) fn of(bare_name: &str) -> Self {
         let mut parts = Self { family: Vec::new(), version: Vec::new() };
-        for part in without_date(bare_name).split(['-', '_', ':', '/', ' ']) {
+        for part in without_date(bare_name).split(['-', '_', ':', '/', ' ', '[', ']']) {
             parts.add(part);
         }
         parts
     }
 
     fn add(&mut self, part: &str) {
-        // A zero in front is left over from a date; `preview` and `latest` name no family.
-        if part.is_empty() || part == "preview" || part == "latest" || (part.len() > 1 && part.starts_with('0')) {
+        // A zero in front is left over from a date.
+        if part.is_empty() || VARIANTS.contains(&part) || (part.len() > 1 && part.starts_with('0')) {
             return;
         }
         let (word, number) = split_version(part);

@@ -88,6 +88,31 @@ impl Cost {
     /// Nothing.
     pub const ZERO: Self = Self(0);
 
+    /// So many dollars; `None` when it is negative, not a number, or above a million of them.
+    ///
+    /// ```
+    /// use louver::catalog::Cost;
+    ///
+    /// assert_eq!(Cost::from_usd(0.25).map(Cost::usd), Some(0.25));
+    /// assert_eq!(Cost::from_usd(-1.0), None);
+    /// ```
+    pub fn from_usd(usd: f64) -> Option<Self> {
+        Price::from_usd_per_million(usd).map(|price| price.of(1_000_000))
+    }
+
+    /// What is left of this when the other is spent.
+    ///
+    /// ```
+    /// use louver::catalog::Cost;
+    ///
+    /// let [one, three] = [1.0, 3.0].map(|usd| Cost::from_usd(usd).expect("an amount"));
+    /// assert_eq!((three.less(one).usd(), one.less(three)), (2.0, Cost::ZERO));
+    /// ```
+    #[must_use]
+    pub const fn less(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+
     /// Picodollars.
     pub const fn picodollars(self) -> u128 {
         self.0
@@ -133,6 +158,20 @@ pub struct Prices {
     pub cache_write: Price,
     /// The same with the longer lifetime, where there is one.
     pub cache_write_1h: Price,
+}
+
+impl Prices {
+    /// The higher of two prices for each kind of token.
+    #[must_use]
+    pub(super) fn dearer(self, other: Self) -> Self {
+        Self {
+            input: self.input.max(other.input),
+            output: self.output.max(other.output),
+            cache_read: self.cache_read.max(other.cache_read),
+            cache_write: self.cache_write.max(other.cache_write),
+            cache_write_1h: self.cache_write_1h.max(other.cache_write_1h),
+        }
+    }
 }
 
 /// Prices for requests above a size. They apply to the whole request.

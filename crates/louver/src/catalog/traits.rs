@@ -30,8 +30,8 @@ pub struct Traits {
     pub cache_min_tokens: u64,
 }
 
-/// What ties the thinking blocks of a history to their place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// What ties the thinking blocks of a history to their place, from the loosest to the strictest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ThinkingBinding {
