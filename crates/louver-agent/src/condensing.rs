@@ -68,6 +68,8 @@ pub(crate) struct Pending {
     pub(crate) model: String,
     /// What it takes at most.
     pub(crate) expected: Usage,
+    /// What it costs if nothing of it is cached and all of it is used.
+    pub(crate) most_cost: Cost,
     task: AbortOnDropHandle<Attempt>,
 }
 
@@ -95,9 +97,9 @@ impl Attempt {
 
 impl Pending {
     pub(crate) fn start(job: u64, call: SummaryCall) -> Self {
-        let (model, expected) = (call.model.clone(), call.expected());
+        let (model, expected, most_cost) = (call.model.clone(), call.expected(), call.most_cost());
         let task = AbortOnDropHandle::new(tokio::spawn(call.run()));
-        Self { job, started: Instant::now(), was_waited_for: false, model, expected, task }
+        Self { job, started: Instant::now(), was_waited_for: false, model, expected, most_cost, task }
     }
 
     /// Waits so long at most; nothing if it is still on its way then.
@@ -154,6 +156,11 @@ impl SummaryCall {
                 Attempt { answer: Some(Ok(summary)), usage, cost }
             }
         }
+    }
+
+    fn most_cost(&self) -> Cost {
+        let (input_tokens, output_tokens) = (self.prompt_tokens, self.max_tokens);
+        cost(&self.model, Usage { input_tokens, output_tokens, ..Usage::default() })
     }
 
     /// What it takes, by an estimate from above.

@@ -4,6 +4,7 @@ use crate::tools::ToolDefinition;
 use crate::{CondenseOptions, Observer, WindowOptions};
 use louver::Format;
 use louver::budget::ANTHROPIC_DEFAULT_MAX_TOKENS;
+use louver::catalog::{Catalog, Cost};
 use louver::window::WindowConfig;
 use serde_json::{Map, Value};
 use std::time::Duration;
@@ -34,6 +35,9 @@ pub struct ExecuteOptions {
     pub max_parallel_calls: usize,
     /// Calls of the model at most.
     pub max_turns: usize,
+    /// What a conversation may cost, summaries included: it stops before a call that might pass this. Nothing bounds the
+    /// cost of a model whose prices are unknown.
+    pub max_cost: Option<Cost>,
     /// What becomes of a call that a kill cut short.
     pub interrupted: Interrupted,
     /// Who watches.
@@ -58,7 +62,7 @@ impl ExecuteOptions {
     pub fn new(model: &str) -> Self {
         Self {
             model: model.to_owned(),
-            max_tokens: ANTHROPIC_DEFAULT_MAX_TOKENS,
+            max_tokens: Self::most_reply(model, ANTHROPIC_DEFAULT_MAX_TOKENS),
             system_prompt: None,
             is_streamed: true,
             extra: Map::new(),
@@ -68,10 +72,24 @@ impl ExecuteOptions {
             tool_time_limit: Duration::from_secs(120),
             max_parallel_calls: 8,
             max_turns: 200,
+            max_cost: None,
             interrupted: Interrupted::default(),
             observer: Observer::default(),
             task_id: String::new(),
         }
+    }
+
+    /// So long a reply, or the longest that the model is known to write.
+    ///
+    /// ```
+    /// use louver_agent::ExecuteOptions;
+    ///
+    /// assert_eq!(ExecuteOptions::most_reply("claude-sonnet-4-5", 1_000_000), 64_000);
+    /// assert_eq!(ExecuteOptions::most_reply("nobody-knows", 1_000_000), 1_000_000);
+    /// ```
+    pub fn most_reply(model: &str, max_tokens: u64) -> u64 {
+        let written = Catalog::builtin().find(model).and_then(|found| found.model.max_output);
+        max_tokens.min(written.unwrap_or(u64::MAX))
     }
 
     /// The window for a conversation in a format, with these tools.

@@ -67,6 +67,8 @@ pub enum Stop {
     Blocked,
     /// So many calls of the model were enough.
     TurnLimit,
+    /// The next call might have cost more than there is to spend.
+    OutOfBudget,
     /// Somebody asked to stop.
     Cancelled,
     /// Something failed.

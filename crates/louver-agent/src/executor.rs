@@ -26,7 +26,7 @@ const GO_ON: &str = "Go on with the task. Call task_complete when it is done, or
 pub struct ExecutorConfig {
     /// What every call of the tool loop is told.
     pub options: ExecuteOptions,
-    /// Calls of the tool loop at most.
+    /// Iterations at most: each is one whole tool loop, of up to [`max_turns`](ExecuteOptions::max_turns) calls of the model.
     pub max_iterations: usize,
     /// The file from which a killed run goes on.
     pub state_file: Option<PathBuf>,
@@ -214,6 +214,7 @@ impl Executor {
                 Some(RunOutcome::Failed(result.error.unwrap_or_else(unknown)))
             }
             (Stop::Cancelled, None) => Some(RunOutcome::Cancelled),
+            (Stop::OutOfBudget, None) => Some(RunOutcome::OutOfBudget),
             (Stop::EndOfTurn, None) if !needs_signal => Some(RunOutcome::Completed(result.output)),
             _ => None,
         }

@@ -18,6 +18,8 @@ pub enum RunOutcome {
     /// The iterations are used up.
     #[default]
     OutOfIterations,
+    /// The next call might have cost more than there is to spend.
+    OutOfBudget,
     /// Somebody asked to stop.
     Cancelled,
     /// Something failed.

@@ -265,6 +265,10 @@ pub(crate) struct Run {
     #[arg(long)]
     pub(crate) ask: bool,
 
+    /// The longest reply in tokens, and the room kept free for it
+    #[arg(long, value_name = "N")]
+    pub(crate) max_output: Option<u64>,
+
     /// Where a killed run is remembered: a new file, or one that holds a finished run
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) state: Option<PathBuf>,

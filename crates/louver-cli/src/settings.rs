@@ -50,7 +50,8 @@ pub(crate) fn wanted(typed: &str) -> anyhow::Result<Wanted<'_>> {
 
 /// A task to run: what was typed beats what the configuration says.
 pub(crate) fn run(args: &args::Run, config: Option<Config>) -> Run<'_> {
-    let config = config.unwrap_or_default();
+    let mut config = config.unwrap_or_default();
+    config.execution.max_tokens = args.max_output.filter(|tokens| *tokens > 0).or(config.execution.max_tokens);
     let rehearsal = args.provider.filter(|kind| *kind == ProviderKind::Sandbox);
     let condensing = config.context.condensing_provider.as_ref();
     Run {

@@ -93,7 +93,7 @@ impl<'a> WindowChoice<'a> {
         if let Some(tokens) = context_window {
             builder = builder.context_window(tokens);
         }
-        if let Some(tokens) = self.typed_reply().or(body.max_output()) {
+        if let Some(tokens) = self.typed_reply().or(body.max_output()).or(self.configured_reply()) {
             builder = builder.reply(tokens);
         }
         match &self.policy {
@@ -106,13 +106,20 @@ impl<'a> WindowChoice<'a> {
         self.flags.max_output.filter(|tokens| *tokens > 0)
     }
 
+    fn configured_reply(&self) -> Option<u64> {
+        self.config.and_then(|config| config.execution.max_tokens)
+    }
+
     fn limit(&self, body: &Body, assembled: &Assembled, is_said: bool) -> Option<Limit> {
         let (context_window, budget) = (assembled.context_window?, assembled.budget?);
         let asked = self.typed_reply().or(body.max_output().filter(|tokens| *tokens > 0));
+        let configured = self.configured_reply().filter(|_| asked.is_none());
+        let asked = asked.or(configured);
         let most = assembled.model.as_ref().and_then(|model| model.max_output).unwrap_or(u64::MAX);
         let reserve_from = match (self.typed_reply(), asked) {
             _ if asked.unwrap_or(louver::budget::ANTHROPIC_DEFAULT_MAX_TOKENS) > most => "the most the model writes",
             (Some(_), _) => "--max-output",
+            (None, Some(_)) if configured.is_some() => "execution.max_tokens",
             (None, Some(_)) => "the input",
             (None, None) => "the default",
         };

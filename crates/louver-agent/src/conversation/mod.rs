@@ -37,6 +37,10 @@ pub struct Conversation {
     pub(crate) last_sent: LastSent,
     pub(crate) pending: Option<Pending>,
     pub(crate) condensing: CondensingMetrics,
+    /// What all calls of the run cost, in whatever process, summaries included, as far as prices are known.
+    pub(crate) spent: Cost,
+    /// The longest reply that the provider has room for, where it said that there is less than was asked for.
+    pub(crate) reply_limit: Option<u64>,
 }
 
 /// The request before.
@@ -78,6 +82,8 @@ impl Conversation {
             last_sent: LastSent::default(),
             pending: None,
             condensing: CondensingMetrics::default(),
+            spent: Cost::ZERO,
+            reply_limit: None,
         })
     }
 
@@ -85,7 +91,8 @@ impl Conversation {
     pub(crate) fn resume(config: WindowConfig, file: StateFile, recorded: Recorded) -> Result<Self, louver::Error> {
         let conversation = Self::restore(config, recorded.log)?;
         let condensing = recorded.totals.condensing;
-        Ok(Self { file: Some(file), open: recorded.open, condensing, ..conversation })
+        let spent = recorded.totals.cost + condensing.cost;
+        Ok(Self { file: Some(file), open: recorded.open, condensing, spent, ..conversation })
     }
 
     /// Writes everything from here on to a file. To be called before the first message.
@@ -191,12 +198,14 @@ impl Conversation {
     }
 
     /// Takes note of what an answer was billed for, so that a run that goes on in another process knows its whole bill.
-    pub(crate) fn bill(&mut self, model: &str, usage: Usage) {
+    pub(crate) fn bill(&mut self, model: &str, usage: Usage, cost: Cost) {
+        self.spent += cost;
         self.write(|| Record::Billed { model: model.to_owned(), usage, is_summary: false });
     }
 
     /// The same for a summary, which has books of its own.
     pub(crate) fn bill_summary(&mut self, model: &str, usage: Usage, cost: Cost) {
+        self.spent += cost;
         self.condensing.usage += usage;
         self.condensing.cost += cost;
         if usage != Usage::default() {

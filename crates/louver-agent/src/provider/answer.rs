@@ -38,8 +38,10 @@ pub enum StopReason {
     EndOfTurn,
     /// It waits for the results of its calls.
     ToolUse,
-    /// The reply or the context window was full.
+    /// The reply was as long as it may be.
     MaxTokens,
+    /// The context window was full before the reply was done.
+    WindowFull,
     /// It declined.
     Refusal,
     /// Anything else, in the provider's word.
@@ -52,7 +54,8 @@ impl StopReason {
         match word {
             "end_turn" | "stop_sequence" | "stop" => Self::EndOfTurn,
             "tool_use" | "tool_calls" | "function_call" => Self::ToolUse,
-            "max_tokens" | "model_context_window_exceeded" | "length" => Self::MaxTokens,
+            "max_tokens" | "length" => Self::MaxTokens,
+            "model_context_window_exceeded" => Self::WindowFull,
             "refusal" | "content_filter" => Self::Refusal,
             other => Self::Other(other.to_owned()),
         }

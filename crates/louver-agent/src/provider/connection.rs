@@ -4,6 +4,9 @@ use super::retry::RetryPolicy;
 use crate::http_client;
 use std::time::Duration;
 
+/// The longest silence where nobody says otherwise.
+const USUAL_MAX_SILENCE: Duration = Duration::from_secs(300);
+
 /// Where a provider is and how patient to be with it.
 #[derive(Clone, Debug)]
 pub struct Connection {
@@ -11,8 +14,10 @@ pub struct Connection {
     pub base_url: String,
     /// The time to connect.
     pub connect_timeout: Duration,
-    /// The longest silence within a streamed answer, and before it starts.
+    /// The longest silence within a streamed answer, and before it starts; what is silent longer is tried again.
     pub idle_timeout: Duration,
+    /// The longest silence of one call over all of its tries, waits between them included; then the call fails.
+    pub max_silence: Duration,
     /// The time for one try, from the request to the end of the answer.
     pub total_timeout: Duration,
     /// When to try again.
@@ -44,7 +49,8 @@ impl Connection {
         Self {
             base_url: base_url.trim_end_matches('/').trim_end_matches("/v1").trim_end_matches('/').to_owned(),
             connect_timeout: Duration::from_secs(10),
-            idle_timeout: Duration::from_secs(90),
+            idle_timeout: USUAL_MAX_SILENCE / 2,
+            max_silence: USUAL_MAX_SILENCE,
             total_timeout: Duration::from_secs(900),
             retry: RetryPolicy::default(),
             proxy: ProxyChoice::default(),
@@ -52,6 +58,7 @@ impl Connection {
             max_answer_bytes: 64 << 20,
         }
     }
+
     /// Whether anybody on the way can read the key and all that is said: plain HTTP to another machine.
     ///
     /// ```
@@ -63,5 +70,20 @@ impl Connection {
     #[must_use]
     pub fn is_readable_on_the_way(&self) -> bool {
         http_client::is_readable_on_the_way(&self.base_url)
+    }
+
+    /// The same with another patience: a provider that says nothing has failed after this time. Half of it is for a second
+    /// try, because a connection can be dead where the provider is not.
+    ///
+    /// ```
+    /// use louver_agent::provider::Connection;
+    /// use std::time::Duration;
+    ///
+    /// let connection = Connection::to("https://gateway.example/v1").with_max_silence(Duration::from_secs(60));
+    /// assert_eq!((connection.max_silence.as_secs(), connection.idle_timeout.as_secs()), (60, 30));
+    /// ```
+    #[must_use]
+    pub fn with_max_silence(self, max_silence: Duration) -> Self {
+        Self { max_silence, idle_timeout: max_silence / 2, ..self }
     }
 }

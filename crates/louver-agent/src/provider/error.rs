@@ -1,7 +1,7 @@
 //! Why there is no answer.
 
 use louver::display::truncate;
-use louver::refusal::{OverflowFigures, Refusal};
+use louver::refusal::{ErrorText, OverflowFigures, Refusal};
 use serde_json::Value;
 use std::error::Error;
 use std::fmt;
@@ -19,6 +19,7 @@ struct Inner {
     retry_after: Option<Duration>,
     is_retryable: bool,
     is_cancelled: bool,
+    silence: Duration,
     overflow: Option<OverflowFigures>,
     source: Option<Box<dyn Error + Send + Sync>>,
 }
@@ -68,6 +69,13 @@ impl ProviderError {
         error
     }
 
+    /// The provider said nothing for so long.
+    pub(crate) fn silent(patience: Duration, source: Option<Box<dyn Error + Send + Sync>>) -> Self {
+        let mut error = Self::network(&format!("the provider said nothing for {} ms", patience.as_millis()), source);
+        error.0.silence = patience;
+        error
+    }
+
     /// Somebody asked to stop.
     pub(crate) fn cancelled() -> Self {
         let mut error = Self::new(Category::Network, "the call was cancelled".to_owned());
@@ -82,15 +90,15 @@ impl ProviderError {
 
     /// An HTTP error with its body.
     pub(crate) fn refused(status: u16, body: &str, retry_after: Option<Duration>) -> Self {
-        let (code, message) = read_body(body);
-        let mut error = Self::said(status, &code, message);
+        let ErrorText { code, message } = ErrorText::of_body(body.as_bytes());
+        let mut error = Self::said(status, &code, if message.is_empty() && code.is_empty() { body } else { &message });
         error.0.retry_after = retry_after;
         error
     }
 
     /// An error that came within a stream, where no status says what kind it is.
     pub(crate) fn in_stream(error: &Value) -> Self {
-        let (code, message) = read_error(error).unwrap_or_default();
+        let ErrorText { code, message } = ErrorText::of_value(error);
         let status = match code.as_str() {
             "invalid_request_error" | "invalid_prompt" | "context_length_exceeded" => 400,
             "authentication_error" | "invalid_api_key" => 401,
@@ -100,14 +108,12 @@ impl ProviderError {
             "overloaded_error" => 529,
             _ => 500,
         };
-        Self::said(status, &code, message)
+        Self::said(status, &code, &message)
     }
 
     /// An error with a status, whether HTTP gave it or an event of a stream implies it.
-    pub(crate) fn said(status: u16, code: &str, message: String) -> Self {
-        let overflow = Refusal::recognise(code, &message)
-            .and_then(Refusal::overflow)
-            .filter(|_| matches!(status, 400 | 413 | 422));
+    pub(crate) fn said(status: u16, code: &str, message: &str) -> Self {
+        let overflow = Refusal::recognise(code, message).and_then(Refusal::overflow).filter(|_| status != 401);
         let category = match status {
             _ if overflow.is_some() => Category::Overflow,
             413 => Category::Overflow,
@@ -115,12 +121,12 @@ impl ProviderError {
             429 => Category::RateLimit,
             _ => Category::Api,
         };
-        let mut error = Self::new(category, message);
+        let mut error = Self::new(category, truncate(message, SHOWN_CHARS).to_owned());
         error.0.status = Some(status);
         error.0.overflow = overflow;
         // A spent quota does not come back by waiting.
-        error.0.is_retryable =
-            code != "insufficient_quota" && (matches!(status, 408 | 409 | 429) || (500..600).contains(&status));
+        let may_pass = matches!(status, 408 | 409 | 429) || (500..600).contains(&status);
+        error.0.is_retryable = may_pass && code != "insufficient_quota" && category != Category::Overflow;
         error
     }
 
@@ -154,6 +160,11 @@ impl ProviderError {
         self.0.overflow.unwrap_or_default()
     }
 
+    /// How long the provider said nothing before it counted as failed.
+    pub(crate) fn silence(&self) -> Duration {
+        self.0.silence
+    }
+
     /// Whether it failed because somebody asked to stop.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled
@@ -175,28 +186,15 @@ impl Error for ProviderError {
     }
 }
 
-/// Characters of an error body that is no JSON which a message repeats.
+/// Characters of what a provider said that a message repeats.
 const SHOWN_CHARS: usize = 500;
-
-/// Code and message of an error body: `error.code` or `error.type`, and `error.message`.
-pub(crate) fn read_body(body: &str) -> (String, String) {
-    let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
-    read_error(&value["error"]).unwrap_or_else(|| (String::new(), truncate(body, SHOWN_CHARS).to_owned()))
-}
-
-/// Code and message of an error object.
-fn read_error(error: &Value) -> Option<(String, String)> {
-    let message = error["message"].as_str()?.to_owned();
-    let code = ["code", "type"].iter().find_map(|key| error[*key].as_str()).unwrap_or_default();
-    Some((code.to_owned(), message))
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// Status, code, message; category, and whether it is tried again.
-    const REFUSALS: [(u16, &str, &str, Category, bool); 12] = [
+    const REFUSALS: [(u16, &str, &str, Category, bool); 14] = [
         (401, "authentication_error", "invalid x-api-key", Category::Auth, false),
         (401, "invalid_api_key", "Incorrect API key provided", Category::Auth, false),
         (403, "permission_error", "not allowed", Category::Auth, false),
@@ -206,6 +204,8 @@ mod tests {
         (400, "invalid_request_error", "prompt is too long: 3 tokens > 2 maximum", Category::Overflow, false),
         (400, "context_length_exceeded", "", Category::Overflow, false),
         (413, "request_too_large", "Request exceeds the maximum size", Category::Overflow, false),
+        (429, "rate_limit_exceeded", "Request too large for x: Limit 3, Requested 4.", Category::Overflow, false),
+        (500, "", "Context size has been exceeded.", Category::Overflow, false),
         (500, "api_error", "Internal server error", Category::Api, true),
         (503, "server_overloaded", "overloaded", Category::Api, true),
         (529, "overloaded_error", "Overloaded", Category::Api, true),

@@ -36,7 +36,7 @@ impl Provider for HttpProvider {
 
     async fn send(&self, request: &Request<'_>, cancel: &CancellationToken) -> Result<Answer, ProviderError> {
         let body = (self.dialect.body)(request);
-        self.retrying(request.observer, cancel, || self.ask(&body, request.is_streamed)).await
+        self.retrying(request.observer, cancel, |patience| self.ask(&body, request.is_streamed, patience)).await
     }
 
     async fn count_tokens(&self, request: &Request<'_>, cancel: &CancellationToken) -> Result<u64, ProviderError> {
@@ -44,7 +44,7 @@ impl Provider for HttpProvider {
             return Ok(own_count(self.dialect.format, request));
         };
         let body = body(request);
-        self.retrying(request.observer, cancel, || self.count(path, &body)).await
+        self.retrying(request.observer, cancel, |patience| self.count(path, &body, patience)).await
     }
 }
 
@@ -98,23 +98,31 @@ impl HttpProvider {
         &self,
         observer: Option<&Observer>,
         cancel: &CancellationToken,
-        attempt: impl Fn() -> F,
+        attempt: impl Fn(Duration) -> F,
     ) -> Result<T, ProviderError>
     where
         F: Future<Output = Result<T, ProviderError>>,
     {
         let limit = self.connection.total_timeout;
         let trying = async {
-            let mut failed = 0;
+            let (mut failed, mut silence) = (0, Duration::ZERO);
             loop {
-                let error = match timeout(limit, attempt()).await.unwrap_or_else(|_| Err(too_slow(limit))) {
+                let patience = self.connection.idle_timeout.min(self.connection.max_silence.saturating_sub(silence));
+                let error = match timeout(limit, attempt(patience)).await.unwrap_or_else(|_| Err(too_slow(limit))) {
                     Ok(answer) => return Ok(answer),
                     Err(error) => error,
                 };
                 failed += 1;
+                silence += error.silence();
                 let Some(wait) = self.connection.retry.wait(failed, &error) else {
                     return Err(error);
                 };
+                if !error.silence().is_zero() {
+                    silence += wait;
+                    if silence >= self.connection.max_silence {
+                        return Err(error);
+                    }
+                }
                 tracing::warn!(attempt = failed, wait_ms = wait.as_millis(), %error, "a call to the provider failed and is tried again");
                 if let Some(observer) = observer {
                     observer.emit(&RunEvent::Retrying { reason: error.to_string(), wait });
@@ -125,30 +133,38 @@ impl HttpProvider {
         cancel.run_until_cancelled(trying).await.unwrap_or_else(|| Err(ProviderError::cancelled()))
     }
 
-    async fn ask(&self, body: &str, is_streamed: bool) -> Result<Answer, ProviderError> {
-        let response = self.post(self.dialect.path, body, is_streamed).await?;
+    async fn ask(&self, body: &str, is_streamed: bool, patience: Duration) -> Result<Answer, ProviderError> {
+        // An answer in one piece starts when it is finished, so only a stream has to start soon.
+        let head = if is_streamed { patience } else { self.connection.total_timeout };
+        let response = self.post(self.dialect.path, body, head, patience).await?;
         if is_streamed {
-            return self.gather(response).await;
+            return self.gather(response, patience).await;
         }
-        let text = self.read(response).await?;
+        let text = self.read(response, patience).await?;
         (self.dialect.whole)(&text).map_err(|error| self.unreadable(error))
     }
 
-    async fn count(&self, path: &str, body: &str) -> Result<u64, ProviderError> {
-        let text = self.read(self.post(path, body, false).await?).await?;
+    async fn count(&self, path: &str, body: &str, patience: Duration) -> Result<u64, ProviderError> {
+        let response = self.post(path, body, self.connection.total_timeout, patience).await?;
+        let text = self.read(response, patience).await?;
         let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
         value["input_tokens"].as_u64().ok_or_else(|| ProviderError::unusable("the count has no input_tokens"))
     }
 
-    /// Sends and waits for the head of a good answer.
-    async fn post(&self, path: &str, body: &str, is_streamed: bool) -> Result<Response, ProviderError> {
+    /// Sends and waits for the head of a good answer, up to a first patience; what is wrong with one that is not good is
+    /// read with the second.
+    async fn post(
+        &self,
+        path: &str,
+        body: &str,
+        head: Duration,
+        patience: Duration,
+    ) -> Result<Response, ProviderError> {
         let url = format!("{}{path}", self.connection.base_url);
         let sent = self.client.post(url).header("content-type", "application/json").body(body.to_owned()).send();
-        // An answer in one piece starts when it is finished, so only a stream has to start soon.
-        let patience = if is_streamed { self.connection.idle_timeout } else { self.connection.total_timeout };
-        let response = match timeout(patience, sent).await {
-            Ok(response) => response.map_err(|error| broken(error, &self.key))?,
-            Err(_) => return Err(silent(patience)),
+        let response = match timeout(head, sent).await {
+            Ok(response) => response.map_err(|error| self.broken(error))?,
+            Err(_) => return Err(ProviderError::silent(head, None)),
         };
         if response.status().is_success() {
             return Ok(response);
@@ -158,25 +174,25 @@ impl HttpProvider {
         }
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers());
-        let text = self.read(response).await.unwrap_or_default();
+        let text = self.read(response, patience).await.unwrap_or_default();
         Err(ProviderError::refused(status, &self.key.redact(&text), retry_after))
     }
 
     /// A whole body, within the bounds of size and silence.
-    async fn read(&self, mut response: Response) -> Result<String, ProviderError> {
+    async fn read(&self, mut response: Response, patience: Duration) -> Result<String, ProviderError> {
         let mut bytes = Vec::new();
-        while let Some(chunk) = self.chunk(&mut response).await? {
+        while let Some(chunk) = self.chunk(&mut response, patience).await? {
             bytes.extend_from_slice(&chunk);
             self.check_size(bytes.len())?;
         }
         String::from_utf8(bytes).map_err(|_| ProviderError::network("the answer is not UTF-8", None))
     }
 
-    async fn gather(&self, mut response: Response) -> Result<Answer, ProviderError> {
+    async fn gather(&self, mut response: Response, patience: Duration) -> Result<Answer, ProviderError> {
         let mut parser = SseParser::default();
         let mut answer = (self.dialect.gather)();
         let mut received = 0;
-        'stream: while let Some(chunk) = self.chunk(&mut response).await? {
+        'stream: while let Some(chunk) = self.chunk(&mut response, patience).await? {
             received += chunk.len();
             self.check_size(received)?;
             for event in parser.push(&chunk) {
@@ -191,11 +207,21 @@ impl HttpProvider {
     async fn chunk(
         &self,
         response: &mut Response,
+        patience: Duration,
     ) -> Result<Option<impl AsRef<[u8]> + std::ops::Deref<Target = [u8]>>, ProviderError> {
-        match timeout(self.connection.idle_timeout, response.chunk()).await {
-            Ok(chunk) => chunk.map_err(|error| broken(error, &self.key)),
-            Err(_) => Err(silent(self.connection.idle_timeout)),
+        match timeout(patience, response.chunk()).await {
+            Ok(chunk) => chunk.map_err(|error| self.broken(error)),
+            Err(_) => Err(ProviderError::silent(patience, None)),
         }
+    }
+
+    fn broken(&self, error: reqwest::Error) -> ProviderError {
+        // Whoever does not answer a knock is as silent as who does not answer a question.
+        if error.is_connect() && error.is_timeout() {
+            return ProviderError::silent(self.connection.connect_timeout, Some(cause(error, &self.key)));
+        }
+        let message = if error.is_connect() { "cannot connect to the provider" } else { "the connection broke" };
+        ProviderError::network(message, Some(cause(error, &self.key)))
     }
 
     fn check_size(&self, bytes: usize) -> Result<(), ProviderError> {
@@ -252,12 +278,7 @@ fn redirected(response: &Response) -> ProviderError {
         "it wants the request elsewhere ({host}), which is not done, since the key is not for them; if they are right, \
          make that the base URL"
     );
-    ProviderError::said(response.status().as_u16(), "", message)
-}
-
-fn broken(error: reqwest::Error, key: &ApiKey) -> ProviderError {
-    let message = if error.is_connect() { "cannot connect to the provider" } else { "the connection broke" };
-    ProviderError::network(message, Some(cause(error, key)))
+    ProviderError::said(response.status().as_u16(), "", &message)
 }
 
 fn unsendable(error: reqwest::Error, key: &ApiKey) -> ProviderError {
@@ -269,10 +290,6 @@ fn cause(error: reqwest::Error, key: &ApiKey) -> Box<dyn std::error::Error + Sen
     let error = error.without_url();
     let chain = std::iter::successors(Some(&error as &(dyn std::error::Error + 'static)), |&error| error.source());
     key.redact(&chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")).into()
-}
-
-fn silent(patience: Duration) -> ProviderError {
-    ProviderError::network(&format!("the provider said nothing for {} ms", patience.as_millis()), None)
 }
 
 fn too_slow(limit: Duration) -> ProviderError {

@@ -150,7 +150,7 @@ impl ToolLoop<'_> {
             messages,
             prompt_tokens,
             time_limit: options.condense.time_limit,
-            max_cost: options.condense.max_cost,
+            max_cost: options.condense.max_cost.into_iter().chain(self.money_left()).min(),
             is_streamed: options.is_streamed,
             cancel: options.cancel.child_token(),
         }

@@ -2,6 +2,7 @@
 
 mod calls;
 mod fitting;
+mod money;
 mod overflow;
 mod thinking;
 
@@ -83,7 +84,8 @@ impl ToolLoop<'_> {
             let answer = match self.ask().await {
                 Err(error) if error.is_cancelled() => return Ok(Stop::Cancelled),
                 Err(error) => return Err(ExecutionError::from(&error)),
-                Ok(answer) => answer,
+                Ok(None) => return Ok(Stop::OutOfBudget),
+                Ok(Some(answer)) => answer,
             };
             if let Some(stop) = self.take(answer).await? {
                 return Ok(stop);
@@ -92,15 +94,7 @@ impl ToolLoop<'_> {
         Ok(Stop::TurnLimit)
     }
 
-    /// Sends the view. If it is too long after all, the window is tightened, and the view is sent once more.
-    async fn ask(&mut self) -> Result<Answer, ProviderError> {
-        match self.send().await {
-            Err(error) if error.is_context_overflow() && self.tighten(&error) => self.send().await,
-            sent => sent,
-        }
-    }
-
-    async fn send(&mut self) -> Result<Answer, ProviderError> {
+    async fn send(&mut self, max_tokens: u64) -> Result<Answer, ProviderError> {
         let options = self.options;
         let extra = self.extra();
         let messages: Vec<&str> = self.conversation.window().view().iter().map(|sent| sent.message.raw()).collect();
@@ -112,7 +106,7 @@ impl ToolLoop<'_> {
             stable_messages: self.conversation.last_sent.stable_messages,
             is_streamed: options.is_streamed,
             extra: Some(&*extra),
-            ..Request::new(&options.model, options.max_tokens, messages)
+            ..Request::new(&options.model, max_tokens, messages)
         };
         let answer = self.provider.send(&request, &options.cancel).await?;
         self.remember(answer.usage, message_count);
@@ -129,7 +123,7 @@ impl ToolLoop<'_> {
         self.result.usage += usage;
         let cost = cost(&self.options.model, usage);
         self.result.cost += cost;
-        self.conversation.bill(&self.options.model, usage);
+        self.conversation.bill(&self.options.model, usage, cost);
         self.emit(&RunEvent::Billed { cost });
         if usage.prompt_tokens() > 0 {
             self.conversation.report_usage(louver::window::Usage {
@@ -167,7 +161,7 @@ impl ToolLoop<'_> {
         self.check_file()?;
         match answer.stop {
             StopReason::Refusal => Err(ExecutionError::new(Category::Api, "the model declined to answer".to_owned())),
-            StopReason::MaxTokens => Ok(Some(Stop::MaxTokens)),
+            StopReason::MaxTokens | StopReason::WindowFull => Ok(Some(Stop::MaxTokens)),
             // The provider's own tools take longer; the same history asks for the rest.
             StopReason::Other(reason) if reason == "pause_turn" && !is_silent => Ok(None),
             _ => Ok(Some(Stop::EndOfTurn)),

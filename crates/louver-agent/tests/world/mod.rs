@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "every test file uses another part of it")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+pub(crate) mod replies;
+
 use louver::legality;
 use louver::tokens::CounterChoice;
 use louver::wire::{Body, Format, PartKind};

@@ -27,6 +27,7 @@ pub use tools::{McpServer, Tools};
 
 use crate::input::read_file;
 use anyhow::Context as _;
+use louver::catalog::Cost;
 use louver::policy::{MessagesConfig, PolicyKind, TokensConfig};
 use schemars::JsonSchema;
 use std::collections::BTreeMap;
@@ -39,8 +40,8 @@ const MAX_BYTES: u64 = 1_000_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema)]
 #[schemars(deny_unknown_fields, default, title = "Louver configuration")]
 pub struct Config {
-    /// How to decide what stays. If nothing is said, `messages` where the file has keys of the message or token window,
-    /// else `ladder`.
+    /// How to decide what stays. If nothing is said, `messages` where the file has keys of the message window, `tokens`
+    /// where it has keys of the token window, `both` where it has both, else `ladder`.
     #[schemars(extend("enum" = schema::policy_names()))]
     pub policy: Option<String>,
     /// The API to talk to.
@@ -57,6 +58,16 @@ pub struct Config {
     pub proxy: Proxy,
     /// The profile in use: its threshold in `context.profile_thresholds` counts.
     pub profile: Option<String>,
+    /// Whether the file has keys of the message window and of the token window, whatever they say.
+    #[schemars(skip)]
+    pub(crate) has_keys_of: HasKeysOf,
+}
+
+/// The windows that a file has keys of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HasKeysOf {
+    pub(crate) messages: bool,
+    pub(crate) tokens: bool,
 }
 
 /// A provider's API.
@@ -165,9 +176,22 @@ impl ProviderKind {
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(deny_unknown_fields, default)]
 pub struct Execution {
-    /// Provider calls before a task counts as out of iterations.
+    /// Iterations before a task counts as out of them. One iteration is a whole tool loop: the model is called and its tools
+    /// are run until it ends its turn.
     #[schemars(range(min = 1))]
     pub max_iterations: u32,
+    /// Calls of the model within one iteration.
+    #[schemars(range(min = 1))]
+    pub max_turns: u32,
+    /// Tokens that are kept free for a reply, and the longest one: 8192 if nothing is said, at most what the model writes.
+    #[schemars(with = "u64")]
+    pub max_tokens: Option<u64>,
+    /// The run stops before a call that might make it cost more, summaries included.
+    #[schemars(with = "f64", range(min = 0, max = 1_000_000))]
+    pub max_cost_usd: Option<Cost>,
+    /// A provider that says nothing for so long has failed. It is asked a second time within it.
+    #[schemars(range(min = 1, max = 86_400))]
+    pub timeout_seconds: u64,
     /// Shorthand for `conversation.max_messages`, which wins over it.
     #[schemars(with = "usize")]
     pub max_conversation_messages: Option<usize>,
@@ -177,7 +201,15 @@ pub struct Execution {
 
 impl Default for Execution {
     fn default() -> Self {
-        Self { max_iterations: 50, max_conversation_messages: None, conversation: Conversation::default() }
+        Self {
+            max_iterations: 50,
+            max_turns: 200,
+            max_tokens: None,
+            max_cost_usd: None,
+            timeout_seconds: 300,
+            max_conversation_messages: None,
+            conversation: Conversation::default(),
+        }
     }
 }
 
@@ -280,12 +312,14 @@ impl Config {
     }
 
     fn has_message_keys(&self) -> bool {
-        self.execution.max_conversation_messages.is_some() || self.execution.conversation != Conversation::default()
+        self.has_keys_of.messages
+            || self.execution.max_conversation_messages.is_some()
+            || self.execution.conversation != Conversation::default()
     }
 
     fn has_token_keys(&self) -> bool {
         let context = Context { context_window: None, condensing_provider: None, ..self.context.clone() };
-        context != Context::default() || self.profile.is_some()
+        self.has_keys_of.tokens || context != Context::default() || self.profile.is_some()
     }
 
     /// Tells a policy what the file says about it.
@@ -302,16 +336,33 @@ impl Config {
         }
     }
 
-    /// Blocks that the file has although the policy does not look at them.
+    /// Keys that say something although the policy does not look at them.
     pub fn idle_keys(&self, policy: &PolicyKind) -> Vec<&'static str> {
-        let summarizes = Conversation { summarize_on_trim: None, ..self.execution.conversation };
-        let caps = summarizes != Conversation::default() || self.execution.max_conversation_messages.is_some();
-        let blocks = [
-            ("execution.conversation", caps && policy.messages().is_none()),
-            ("context", self.has_token_keys() && policy.tokens().is_none()),
-            ("ladder", self.ladder != Ladder::default() && policy.ladder().is_none()),
+        let (context, usual) = (&self.context, Context::default());
+        let Conversation { max_messages, summarize_on_trim, preserve_first_n, preserve_last_n } =
+            self.execution.conversation;
+        let (no_cap, no_tokens, no_ladder) =
+            (policy.messages().is_none(), policy.tokens().is_none(), policy.ladder().is_none());
+        let no_summary = !policy.condenses();
+        let keys = [
+            ("execution.max_conversation_messages", self.execution.max_conversation_messages.is_some() && no_cap),
+            ("execution.conversation.max_messages", max_messages.is_some() && no_cap),
+            ("execution.conversation.preserve_first_n", preserve_first_n.is_some() && no_cap),
+            ("execution.conversation.preserve_last_n", preserve_last_n.is_some() && no_cap),
+            ("execution.conversation.summarize_on_trim", summarize_on_trim == Some(true) && no_cap && no_ladder),
+            ("context.context_window", context.context_window.is_some() && !policy.needs_budget()),
+            ("context.auto_condense_context", context.auto_condense_context && no_tokens),
+            (
+                "context.auto_condense_context_percent",
+                context.auto_condense_context_percent != usual.auto_condense_context_percent && no_tokens,
+            ),
+            ("context.profile_thresholds", !context.profile_thresholds.is_empty() && no_tokens),
+            ("context.custom_condensing_prompt", context.custom_condensing_prompt.is_some() && no_summary),
+            ("context.condensing_provider", context.condensing_provider.is_some() && no_summary),
+            ("profile", self.profile.is_some() && no_tokens),
+            ("ladder", self.ladder != Ladder::default() && no_ladder),
         ];
-        blocks.into_iter().filter(|(_, is_idle)| *is_idle).map(|(block, _)| block).collect()
+        keys.into_iter().filter(|(_, is_idle)| *is_idle).map(|(key, _)| key).collect()
     }
 
     /// The settings of the message window; the full block wins over the shorthand.

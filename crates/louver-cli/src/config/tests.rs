@@ -91,6 +91,53 @@ fn the_keys_of_a_file_say_which_window_it_wants() {
     assert_eq!(wanted("profile: code\nexecution: {conversation: {max_messages: 7}}").as_deref(), Some("both"));
     assert_eq!(wanted("policy: both\nexecution: {max_conversation_messages: 7}").as_deref(), Some("both"));
     assert_eq!(wanted("context: {context_window: 9000}\nladder: {ledger_tokens: 5}"), None);
+    // A key says which window is meant, even if it says what holds anyway.
+    assert_eq!(wanted("context: {auto_condense_context: false}").as_deref(), Some("tokens"));
+    assert_eq!(wanted("execution: {conversation: {max_messages: 100}}").as_deref(), Some("messages"));
+    assert_eq!(wanted("context: {custom_condensing_prompt: null}"), None);
+}
+
+#[test]
+fn the_bounds_of_a_run_are_read() {
+    let execution =
+        parse("execution: {max_turns: 7, max_tokens: 900, max_cost_usd: 0.25, timeout_seconds: 30}").execution;
+    assert_eq!((execution.max_turns, execution.max_tokens, execution.timeout_seconds), (7, Some(900), 30));
+    assert_eq!(execution.max_cost_usd.map(|cost| cost.usd()), Some(0.25));
+    let unset = parse("execution: {max_tokens: 0, max_cost_usd: null}").execution;
+    assert_eq!((unset.max_tokens, unset.max_cost_usd, unset.max_turns), (None, None, 200));
+    assert_eq!(parse("execution: {max_cost_usd: 3}").execution.max_cost_usd.map(|cost| cost.usd()), Some(3.0));
+    assert_eq!(
+        problems("execution:\n  max_turns: 0\n  max_tokens: -1\n  max_cost_usd: -0.5\n  timeout_seconds: soon"),
+        [
+            "2: execution.max_turns: 0 is out of range: at least 1",
+            "3: execution.max_tokens: -1 is out of range: at least 0",
+            "4: execution.max_cost_usd: -0.5 is out of range: above 0, up to 1000000",
+            "5: execution.timeout_seconds: expected a whole number, found text",
+        ]
+    );
+}
+
+#[test]
+fn a_file_of_the_other_runner_is_taken_with_warnings() {
+    let checked = Config::parse(
+        "version: 1
+provider: {type: claude-cli, model: opus}
+execution: {max_iterations: 9, max_consecutive_failures: 3, timeout_per_iteration: 300, conversation: {max_messages: 30}}
+permissions: {scope_enforcement: strict, auto_commit: true}
+validation: {pre_commit: [npm test]}
+git: {commit_prefix: 'ai:'}
+notifications: {level: all}
+skills: {enabled: true}
+security: {skip_permissions: true}",
+    )
+    .unwrap();
+    assert_eq!((checked.config.execution.max_iterations, checked.config.messages().max_messages), (9, 30));
+    assert_eq!(checked.config.provider, None);
+    let said: Vec<String> = checked.warnings.iter().map(Problem::to_string).collect();
+    assert_eq!(said.len(), 10, "{said:#?}");
+    assert_eq!(said[0], "1: version: is ignored: it means nothing here");
+    assert!(said[1].starts_with("2: provider.type: `claude-cli` is ignored"), "{said:?}");
+    assert!(problems("versions: 1")[0].contains("unknown key"), "a slip is still one");
 }
 
 #[test]
@@ -101,7 +148,7 @@ fn keys_that_the_policy_does_not_read_are_named() {
     };
     assert_eq!(
         idle("policy: ladder\nexecution: {max_conversation_messages: 7}\nprofile: code"),
-        ["execution.conversation", "context"]
+        ["execution.max_conversation_messages", "profile"]
     );
     assert_eq!(idle("policy: messages\nladder: {ledger_tokens: 5}"), ["ladder"]);
     assert_eq!(idle("policy: both\nexecution: {max_conversation_messages: 7}\nprofile: code"), [""; 0]);

@@ -20,7 +20,7 @@ pub(super) enum Value {
     Null,
     Bool(bool),
     Whole(i128),
-    Fraction,
+    Fraction(f64),
     Text(String),
     List(Vec<Node>),
     Block(Vec<Entry>),
@@ -41,7 +41,7 @@ impl Value {
             Self::Null => "nothing",
             Self::Bool(_) => "true or false",
             Self::Whole(_) => "a whole number",
-            Self::Fraction => "a fraction",
+            Self::Fraction(_) => "a fraction",
             Self::Text(_) => "text",
             Self::List(_) => "a list",
             Self::Block(_) => "a block of keys",
@@ -150,9 +150,9 @@ fn plain(text: &str) -> Value {
         return Value::Whole(whole);
     }
     let is_number = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
-    match is_number && text.parse::<f64>().is_ok() {
-        true => Value::Fraction,
-        false => Value::Text(text.to_owned()),
+    match text.parse() {
+        Ok(fraction) if is_number => Value::Fraction(fraction),
+        _ => Value::Text(text.to_owned()),
     }
 }
 

@@ -1,7 +1,8 @@
 //! From a tree to a configuration, collecting everything that is wrong on the way.
 
 use super::tree::{Entry, Node, Value};
-use super::{Checked, Config, Context, Conversation, Execution, Problem, Provider, ProviderKind};
+use super::{Checked, Config, Context, Conversation, Execution, HasKeysOf, Problem, Provider, ProviderKind};
+use louver::catalog::Cost;
 use louver::policy::{MAX_CONDENSE_THRESHOLD, MIN_CONDENSE_THRESHOLD, TABLE};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -11,7 +12,15 @@ const TOP: &[&str] = &["policy", "provider", "execution", "context", "ladder", "
 /// Every key of a provider.
 const PROVIDER: &[&str] = &["type", "wire", "model", "base_url", "api_key_env"];
 /// Every key of `execution`.
-const EXECUTION: &[&str] = &["max_iterations", "max_conversation_messages", "conversation"];
+const EXECUTION: &[&str] = &[
+    "max_iterations",
+    "max_turns",
+    "max_tokens",
+    "max_cost_usd",
+    "timeout_seconds",
+    "max_conversation_messages",
+    "conversation",
+];
 /// Every key of `execution.conversation`.
 const CONVERSATION: &[&str] = &["max_messages", "summarize_on_trim", "preserve_first_n", "preserve_last_n"];
 /// Every key of `context`.
@@ -23,6 +32,22 @@ const CONTEXT: &[&str] = &[
     "condensing_provider",
     "profile_thresholds",
 ];
+
+/// Keys of the runner whose files these are, too, that mean nothing here.
+const FOREIGN: &[&str] = &[
+    "version",
+    "permissions",
+    "validation",
+    "git",
+    "notifications",
+    "skills",
+    "security",
+    "execution.max_consecutive_failures",
+    "execution.timeout_per_iteration",
+    "execution.session_continuation",
+];
+/// Its providers that are programs: what they send is their own business.
+const FOREIGN_PROVIDERS: &[&str] = &["claude-cli", "cursor-cli"];
 
 /// Reads a configuration out of a tree.
 pub(super) fn walk(tree: &Node) -> Result<Checked, Vec<Problem>> {
@@ -78,6 +103,7 @@ impl Walk {
             tools: self.tools(&top),
             proxy: self.proxy(&top),
             profile: self.text(&top, "profile"),
+            has_keys_of: has_keys_of(&top),
         }
     }
 
@@ -87,6 +113,10 @@ impl Walk {
         let conversation = self.inner(&block, "conversation", CONVERSATION).unwrap_or_default();
         Execution {
             max_iterations: self.whole(&block, "max_iterations", 1..=u32::MAX).unwrap_or(default.max_iterations),
+            max_turns: self.whole(&block, "max_turns", 1..=u32::MAX).unwrap_or(default.max_turns),
+            max_tokens: self.optional(&block, "max_tokens", 0..=u64::MAX).filter(|tokens| *tokens > 0),
+            max_cost_usd: self.dollars(&block, "max_cost_usd"),
+            timeout_seconds: self.whole(&block, "timeout_seconds", 1..=86_400).unwrap_or(default.timeout_seconds),
             max_conversation_messages: self.count(&block, "max_conversation_messages"),
             conversation: self.conversation(&conversation),
         }
@@ -130,7 +160,7 @@ impl Walk {
                      threshold will be used"
                 );
                 let line = block.entries[key].line;
-                self.warnings.push(Problem { line, path: block.path_of(key), message });
+                self.warning(line, block.path_of(key), message);
             }
             thresholds.insert(key.to_owned(), threshold);
         }
@@ -139,6 +169,12 @@ impl Walk {
 
     fn provider(&mut self, parent: &Block<'_>, key: &str) -> Option<Provider> {
         let block = self.inner(parent, key, PROVIDER)?;
+        if let Some((line, kind)) = foreign_provider(&block) {
+            let message =
+                format!("`{kind}` is ignored: it keeps its own conversation, and the sandbox answers instead");
+            self.warning(line, block.path_of("type"), message);
+            return None;
+        }
         let names = ProviderKind::ALL.map(ProviderKind::name);
         let kind = self.choice(&block, "type", &names).map(|at| ProviderKind::ALL[at]);
         if !block.has("type") {
@@ -159,8 +195,14 @@ impl Walk {
         let mut block = self.open_block(node, path);
         let unknown: Vec<_> = block.entries.keys().copied().filter(|key| !known.contains(key)).collect();
         for key in unknown {
-            if let Some(entry) = block.entries.remove(key) {
-                self.problem(entry.line, block.path_of(key), unknown_key(key, known));
+            let Some(entry) = block.entries.remove(key) else {
+                continue;
+            };
+            let path = block.path_of(key);
+            if FOREIGN.contains(&path.as_str()) {
+                self.warning(entry.line, path, "is ignored: it means nothing here".to_owned());
+            } else {
+                self.problem(entry.line, path, unknown_key(key, known));
             }
         }
         block
@@ -228,6 +270,21 @@ impl Walk {
         fitting
     }
 
+    /// An amount of money; `null` is as good as leaving the key out.
+    fn dollars(&mut self, block: &Block<'_>, key: &str) -> Option<Cost> {
+        let usd = match &block.get(key)?.value {
+            Value::Null => return None,
+            Value::Whole(whole) => *whole as f64,
+            Value::Fraction(fraction) => *fraction,
+            other => return self.wrong_type(block, key, "a number", other),
+        };
+        let amount = Cost::from_usd(usd).filter(|amount| *amount > Cost::ZERO);
+        if amount.is_none() {
+            self.problem_at(block, key, format!("{usd} is out of range: above 0, up to 1000000"));
+        }
+        amount
+    }
+
     /// A number; `null` is as good as leaving the key out.
     pub(super) fn optional(&mut self, block: &Block<'_>, key: &str, range: RangeInclusive<u64>) -> Option<u64> {
         let is_null = block.get(key).is_some_and(|node| node.value == Value::Null);
@@ -278,8 +335,35 @@ impl Walk {
         self.problem(line, block.path_of(key), message);
     }
 
+    fn warning(&mut self, line: usize, path: String, message: String) {
+        self.warnings.push(Problem { line, path, message });
+    }
+
     pub(super) fn problem(&mut self, line: usize, path: String, message: String) {
         self.problems.push(Problem { line, path, message });
+    }
+}
+
+fn foreign_provider<'t>(block: &Block<'t>) -> Option<(usize, &'t str)> {
+    let node = block.get("type")?;
+    match &node.value {
+        Value::Text(kind) if FOREIGN_PROVIDERS.contains(&kind.as_str()) => Some((node.line, kind)),
+        _ => None,
+    }
+}
+
+/// The windows that a file has keys of; `null` is as good as leaving a key out.
+fn has_keys_of(top: &Block<'_>) -> HasKeysOf {
+    let has = |key: &str, among: &dyn Fn(&str) -> bool| match top.get(key).map(|node| &node.value) {
+        Some(Value::Block(entries)) => {
+            entries.iter().any(|entry| entry.node.value != Value::Null && among(entry.key.as_str()))
+        }
+        _ => false,
+    };
+    let of_any_policy = |key: &str| ["context_window", "condensing_provider"].contains(&key);
+    HasKeysOf {
+        messages: has("execution", &|key| ["max_conversation_messages", "conversation"].contains(&key)),
+        tokens: has("context", &|key| CONTEXT.contains(&key) && !of_any_policy(key)),
     }
 }
 

@@ -95,7 +95,8 @@ fn lay_out(folder: &Path) -> anyhow::Result<()> {
 async fn play(name: &str, wire: Wire, cancel: &CancellationToken, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let sandbox = Sandbox::builder().scenario(Scenario::named("demo")?).start("127.0.0.1:0").await?;
     let named = Named { wire: Some(wire), ..Named::new(ProviderKind::Sandbox) };
-    let Model { mut provider, model } = reach(&named, &sandbox.url(), &shell.keys)?;
+    let Model { mut provider, model } =
+        reach(&named, &sandbox.url(), &shell.keys, Duration::from_secs(Config::default().execution.timeout_seconds))?;
     shell.printer.text(&format!("\n{name}, {model}\n"))?;
     let folder = tempfile::tempdir()?;
     lay_out(folder.path())?;

@@ -236,8 +236,12 @@ impl Shell<'_> {
 
     /// Says which flags and keys were given in vain.
     fn warn_of_idle_settings(&mut self, window: &Window) {
-        for name in &window.idle {
-            self.printer.warning(&format!("{name} has no effect with the policy `{}`", window.config.policy.name()));
+        self.warn_of_idle(&window.idle, window.config.policy.name());
+    }
+
+    fn warn_of_idle(&mut self, names: &[&str], policy: &str) {
+        for name in names {
+            self.printer.warning(&format!("{name} has no effect with the policy `{policy}`"));
         }
     }
 

@@ -7,6 +7,7 @@ use louver_agent::provider::{Connection, HttpProvider, Provider};
 use louver_agent::{ApiKey, CondenseHandler};
 use louver_sandbox::{Running, Sandbox, Scenario};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A model and the API it is asked through.
 pub(super) type Model = CondenseHandler;
@@ -21,7 +22,12 @@ pub(super) struct Models {
 
 impl Models {
     /// Makes ready to ask them. Nothing is sent yet but a sandbox is started if one of them needs it.
-    pub(super) async fn reach(conversation: &Named, condensing: Option<&Named>, keys: &Keys) -> anyhow::Result<Self> {
+    pub(super) async fn reach(
+        conversation: &Named,
+        condensing: Option<&Named>,
+        keys: &Keys,
+        max_silence: Duration,
+    ) -> anyhow::Result<Self> {
         let needs_sandbox = |named: &&Named| named.kind == ProviderKind::Sandbox && named.base_url.is_none();
         let sandbox = match [Some(conversation), condensing].into_iter().flatten().find(needs_sandbox) {
             // It stands in for whatever is configured, a model of one's own included.
@@ -33,9 +39,9 @@ impl Models {
         };
         let url = sandbox.as_ref().map(Running::url).unwrap_or_default();
         Ok(Self {
-            conversation: reach(conversation, &url, keys)?,
+            conversation: reach(conversation, &url, keys, max_silence)?,
             condensing: condensing
-                .map(|named| reach(named, &url, keys).context("context.condensing_provider"))
+                .map(|named| reach(named, &url, keys, max_silence).context("context.condensing_provider"))
                 .transpose()?,
             sandbox,
         })
@@ -50,13 +56,13 @@ impl Models {
 }
 
 /// Makes ready to ask one of them.
-pub(super) fn reach(named: &Named, sandbox_url: &str, keys: &Keys) -> anyhow::Result<Model> {
+pub(super) fn reach(named: &Named, sandbox_url: &str, keys: &Keys, max_silence: Duration) -> anyhow::Result<Model> {
     let (url, key) = match named.kind {
         ProviderKind::Sandbox => (sandbox_url, ApiKey::sandbox()),
         ProviderKind::AnthropicApi => (HttpProvider::ANTHROPIC_URL, key(named, keys)?),
         ProviderKind::OpenaiApi => (HttpProvider::OPENAI_URL, key(named, keys)?),
     };
-    let connection = Connection::to(named.base_url.as_deref().unwrap_or(url));
+    let connection = Connection::to(named.base_url.as_deref().unwrap_or(url)).with_max_silence(max_silence);
     let provider: Arc<dyn Provider> = match named.chosen_wire() {
         Wire::Messages => Arc::new(HttpProvider::anthropic(connection, key)?),
         Wire::Chat => Arc::new(HttpProvider::openai_chat(connection, key)?),

@@ -45,6 +45,7 @@ fn outcome(outcome: &RunOutcome) -> String {
         RunOutcome::Completed(_) => "completed".to_owned(),
         RunOutcome::Blocked(reason) => format!("blocked: {reason}"),
         RunOutcome::OutOfIterations => "out of iterations".to_owned(),
+        RunOutcome::OutOfBudget => "out of budget".to_owned(),
         RunOutcome::Cancelled => "cancelled".to_owned(),
         // The reason does not fit into a box; it stands below, on a line of its own.
         RunOutcome::Failed(error) => format!("failed ({})", error.category),

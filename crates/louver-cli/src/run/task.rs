@@ -15,6 +15,7 @@ use crate::input::read_file;
 use crate::printer::safe;
 use crate::settings::Run;
 use anyhow::{Context, anyhow, bail, ensure};
+use louver::catalog::Catalog;
 use louver::{Budget, PolicyKind};
 use louver_agent::provider::{Category, Connection};
 use louver_agent::tools::ToolSet;
@@ -24,6 +25,7 @@ use louver_agent::{
 };
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What a task with the sandbox has to know: it does something else, and does it to files.
 const SCRIPTED: &str = "the sandbox answers: its model follows a script whatever the task says, and writes to notes/; \
@@ -45,7 +47,7 @@ pub(super) fn run(job: &Run<'_>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> 
     runtime()?.block_on(async {
         let cancel = CancellationToken::new();
         cancel_on_interrupt(&cancel)?;
-        let models = Models::reach(&job.provider, job.condensing.as_ref(), &shell.keys).await?;
+        let models = Models::reach(&job.provider, job.condensing.as_ref(), &shell.keys, max_silence(job)).await?;
         warn_of_exposed_keys(job, shell);
         if job.provider.kind == ProviderKind::Sandbox && job.provider.base_url.is_none() {
             shell.printer.warning(SCRIPTED);
@@ -80,6 +82,12 @@ async fn watch(
 ) -> anyhow::Result<RunSummary> {
     let mut config = ExecutorConfig::new(options(&models.conversation.model, &job.config)?);
     config.options.condense.handler.clone_from(&models.condensing);
+    check_prices(&config.options)?;
+    shell.warn_of_idle(&job.config.idle_keys(&config.options.window.policy), config.options.window.policy.name());
+    if let Some(asked) = job.config.execution.max_tokens.filter(|asked| *asked > config.options.max_tokens) {
+        let (model, most) = (&config.options.model, config.options.max_tokens);
+        shell.printer.warning(&format!("`{model}` writes {most} tokens at most; {asked} were asked for"));
+    }
     config.options.cancel = cancel;
     config.options.task_id = task_id(&job.args.task)?;
     config.max_iterations = usize::try_from(job.config.execution.max_iterations)?;
@@ -156,6 +164,7 @@ fn conclude(job: &Run<'_>, summary: &RunSummary, shell: &mut Shell<'_>) -> anyho
         RunOutcome::OutOfIterations => {
             shell.printer.note("Not done: raise execution.max_iterations, or cut the task into smaller ones.");
         }
+        RunOutcome::OutOfBudget => shell.printer.note("Not done: raise execution.max_cost_usd."),
         RunOutcome::Cancelled if job.args.state.is_some() => {
             shell.printer.note("Stopped: the same command with --resume goes on from here.");
         }
@@ -170,9 +179,13 @@ pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }
 
-/// What the configuration says of the window.
+/// What the configuration says of the window and of the bounds.
 pub(super) fn options(model: &str, config: &Config) -> anyhow::Result<ExecuteOptions> {
     let mut options = ExecuteOptions::new(model);
+    let execution = &config.execution;
+    options.max_tokens = ExecuteOptions::most_reply(model, execution.max_tokens.unwrap_or(options.max_tokens));
+    options.max_turns = usize::try_from(execution.max_turns)?;
+    options.max_cost = execution.max_cost_usd;
     let known = config.context.context_window.map(|_| PolicyKind::default_for(true));
     if let Some(policy) = config.wanted_policy().or(known) {
         options.window.policy = policy;
@@ -183,6 +196,22 @@ pub(super) fn options(model: &str, config: &Config) -> anyhow::Result<ExecuteOpt
         options.window.budget = budget(&options, config.context.context_window)?;
     }
     Ok(options)
+}
+
+/// A bound on money that nobody could keep is refused.
+fn check_prices(options: &ExecuteOptions) -> anyhow::Result<()> {
+    let summaries = options.condense.handler.as_ref().map(|handler| &handler.model);
+    for model in summaries.into_iter().chain([&options.model]).filter(|_| options.max_cost.is_some()) {
+        ensure!(
+            Catalog::builtin().find(model).is_some(),
+            "execution.max_cost_usd cannot be kept: the catalogue has no prices for `{model}`"
+        );
+    }
+    Ok(())
+}
+
+fn max_silence(job: &Run<'_>) -> Duration {
+    Duration::from_secs(job.config.execution.timeout_seconds)
 }
 
 /// The configured window, less the room for a reply. The model's own is left to the agent, which knows it as well.
@@ -218,7 +247,9 @@ fn host(url: &str) -> String {
 fn exit(outcome: &RunOutcome) -> Exit {
     match outcome {
         RunOutcome::Completed(_) => Exit::Done,
-        RunOutcome::Blocked(_) | RunOutcome::OutOfIterations | RunOutcome::Cancelled => Exit::Finding,
+        RunOutcome::Blocked(_) | RunOutcome::OutOfIterations | RunOutcome::OutOfBudget | RunOutcome::Cancelled => {
+            Exit::Finding
+        }
         RunOutcome::Failed(error) if is_ours(error) => Exit::Refused,
         RunOutcome::Failed(_) => Exit::ProviderFailed,
     }

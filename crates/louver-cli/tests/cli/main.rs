@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod bad_input;
+mod bounds;
 mod check;
 mod condense;
 mod config;
