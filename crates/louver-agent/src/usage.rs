@@ -23,7 +23,7 @@ impl Usage {
     /// What a provider's own `usage` object says; nothing where there is none.
     pub(crate) fn read(format: Format, usage: &Value) -> Self {
         let prompt = louver::Usage::from_response(format, &json!({ "usage": usage }).to_string()).unwrap_or_default();
-        let output = ["output_tokens", "completion_tokens"].iter().find_map(|key| usage[*key].as_u64());
+        let output = ["output_tokens", "completion_tokens"].iter().find_map(|key| louver::Usage::figure(&usage[*key]));
         Self {
             input_tokens: prompt.input,
             output_tokens: output.unwrap_or_default(),
@@ -34,7 +34,7 @@ impl Usage {
 
     /// The whole prompt.
     pub fn prompt_tokens(self) -> u64 {
-        self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+        self.input_tokens.saturating_add(self.cache_read_tokens).saturating_add(self.cache_write_tokens)
     }
 
     /// What one call with this usage costs.
@@ -49,9 +49,9 @@ impl Usage {
 
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.input_tokens += other.input_tokens;
-        self.output_tokens += other.output_tokens;
-        self.cache_read_tokens += other.cache_read_tokens;
-        self.cache_write_tokens += other.cache_write_tokens;
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.cache_read_tokens = self.cache_read_tokens.saturating_add(other.cache_read_tokens);
+        self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
     }
 }

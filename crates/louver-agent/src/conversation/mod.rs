@@ -12,6 +12,7 @@ pub(crate) use state_file::{OpenTurn, Recorded};
 
 use crate::condensing::Pending;
 use crate::metrics::{CondensingMetrics, ConversationMetrics};
+use crate::provider::call_ids;
 use crate::telemetry::milliseconds;
 use crate::tools::ToolOutput;
 use crate::usage::Usage;
@@ -21,6 +22,7 @@ use louver::plan::Overflow;
 use louver::window::{Event, Fit, Log, Window, WindowConfig};
 use louver::{Budget, Message};
 use state_file::{Record, raw};
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 /// What is carried from one call of [`execute`](crate::execute) to the next: the log, and the window over it. Its view
@@ -39,6 +41,8 @@ pub struct Conversation {
     pub(crate) condensing: CondensingMetrics,
     /// What all calls of the run cost, in whatever process, summaries included, as far as prices are known.
     pub(crate) spent: Cost,
+    /// The ids of all calls so far.
+    pub(crate) call_ids: HashSet<String>,
     /// The longest reply that the provider has room for, where it said that there is less than was asked for.
     pub(crate) reply_limit: Option<u64>,
 }
@@ -74,6 +78,7 @@ impl Conversation {
     /// As [`new`](Self::new), and a recorded decision that cannot be.
     pub fn restore(config: WindowConfig, log: Log) -> Result<Self, louver::Error> {
         Ok(Self {
+            call_ids: call_ids(log.messages.iter().map(|message| &**message)).collect(),
             events_written: log.events.len(),
             window: Window::restore(config, log)?,
             file: None,
@@ -89,7 +94,8 @@ impl Conversation {
 
     /// The conversation of a state file, which it goes on writing.
     pub(crate) fn resume(config: WindowConfig, file: StateFile, recorded: Recorded) -> Result<Self, louver::Error> {
-        let conversation = Self::restore(config, recorded.log)?;
+        let mut conversation = Self::restore(config, recorded.log)?;
+        conversation.call_ids.extend(recorded.open.iter().flat_map(|open| call_ids(&open.answer)));
         let condensing = recorded.totals.condensing;
         let spent = recorded.totals.cost + condensing.cost;
         Ok(Self { file: Some(file), open: recorded.open, condensing, spent, ..conversation })
@@ -171,6 +177,7 @@ impl Conversation {
     /// A turn begins: its answer has calls that are not answered yet.
     pub(crate) fn begin_turn(&mut self, answer: Vec<Message>) {
         self.write(|| Record::Answer(raw(&answer)));
+        self.call_ids.extend(call_ids(&answer));
         self.open = Some(OpenTurn { answer, ..OpenTurn::default() });
     }
 

@@ -4,7 +4,7 @@ use super::anthropic::MESSAGES;
 use super::dialect::{Dialect, Unreadable};
 use super::openai_chat::CHAT;
 use super::openai_responses::RESPONSES;
-use super::{Answer, Connection, Provider, ProviderError, ProxyChoice, Request};
+use super::{Answer, Connection, Provider, ProviderError, ProxyChoice, Request, web_page};
 use crate::overhead::count_overhead;
 use crate::{ApiKey, Observer, RunEvent, http_client};
 use louver::catalog::Catalog;
@@ -15,9 +15,12 @@ use louver::{Format, Message};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response};
 use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+
+/// Bytes at the start of a stream that are enough to tell what it is where it is none.
+const HEAD_BYTES: usize = 4096;
 
 /// One API at one address with one key.
 #[derive(Debug)]
@@ -137,11 +140,15 @@ impl HttpProvider {
         // An answer in one piece starts when it is finished, so only a stream has to start soon.
         let head = if is_streamed { patience } else { self.connection.total_timeout };
         let response = self.post(self.dialect.path, body, head, patience).await?;
-        if is_streamed {
+        // Some servers do not stream, whatever they are asked for, and what is no API answers with a page.
+        if is_streamed && !has_type(&response, &["json", "html"]) {
             return self.gather(response, patience).await;
         }
         let text = self.read(response, patience).await?;
-        (self.dialect.whole)(&text).map_err(|error| self.unreadable(error))
+        match (self.dialect.whole)(&text) {
+            Ok(answer) => Ok(answer),
+            Err(error) => Err(self.not_an_answer(&text).unwrap_or_else(|| self.unreadable(error))),
+        }
     }
 
     async fn count(&self, path: &str, body: &str, patience: Duration) -> Result<u64, ProviderError> {
@@ -173,7 +180,7 @@ impl HttpProvider {
             return Err(redirected(&response));
         }
         let status = response.status().as_u16();
-        let retry_after = retry_after(response.headers());
+        let retry_after = retry_after(response.headers(), SystemTime::now());
         let text = self.read(response, patience).await.unwrap_or_default();
         Err(ProviderError::refused(status, &self.key.redact(&text), retry_after))
     }
@@ -191,17 +198,33 @@ impl HttpProvider {
     async fn gather(&self, mut response: Response, patience: Duration) -> Result<Answer, ProviderError> {
         let mut parser = SseParser::default();
         let mut answer = (self.dialect.gather)();
-        let mut received = 0;
+        let (mut received, mut head) = (0, Vec::new());
         'stream: while let Some(chunk) = self.chunk(&mut response, patience).await? {
             received += chunk.len();
             self.check_size(received)?;
+            if head.len() < HEAD_BYTES {
+                head.extend_from_slice(&chunk);
+            }
             for event in parser.push(&chunk) {
                 if answer.event(&event).map_err(|error| self.unreadable(error))? {
                     break 'stream;
                 }
             }
         }
-        answer.finish().map_err(|error| self.unreadable(error))
+        let not_an_answer = || self.not_an_answer(&String::from_utf8_lossy(&head));
+        answer.finish().map_err(|error| not_an_answer().unwrap_or_else(|| self.unreadable(error)))
+    }
+
+    /// What something is that came with status 200 and is no answer, where it can be told: an error, or a web page.
+    fn not_an_answer(&self, text: &str) -> Option<ProviderError> {
+        let text = self.key.redact(text);
+        if let Some(title) = web_page::title(&text) {
+            let title = if title.is_empty() { String::new() } else { format!(": {title}") };
+            let message = format!("the answer is a web page (HTML), not an answer of the API{title}");
+            return Some(ProviderError::unusable(message));
+        }
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        value.get("error").filter(|error| !error.is_null()).map(ProviderError::in_stream)
     }
 
     async fn chunk(
@@ -257,11 +280,22 @@ fn headers(dialect: &Dialect, connection: &Connection, key: &ApiKey) -> Result<H
     Ok(headers)
 }
 
-/// How long the provider asks to wait; a date is not understood and counts as nothing said.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
-    let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"))?;
-    Duration::try_from_secs_f64(seconds).ok()
+/// Whether a response says that it is one of these types.
+fn has_type(response: &Response, types: &[&str]) -> bool {
+    let said = response.headers().get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    types.iter().any(|kind| said.to_ascii_lowercase().contains(kind))
+}
+
+/// How long the provider asks to wait: milliseconds, seconds, or until a date, which may be over.
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = |name: &str| Some(headers.get(name)?.to_str().ok()?.trim());
+    let number = |name: &str| text(name)?.parse::<f64>().ok();
+    let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"));
+    let until = || httpdate::parse_http_date(text("retry-after")?).ok();
+    match seconds {
+        Some(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+        None => Some(until()?.duration_since(now).unwrap_or_default()),
+    }
 }
 
 /// A redirect, with the host it names and no more: the rest of an address can hold passwords.
@@ -303,4 +337,26 @@ fn own_count(format: Format, request: &Request<'_>) -> u64 {
     let messages = request.messages.iter().filter_map(|raw| Message::parse(format, raw).ok());
     let history: Millitokens = messages.map(|message| count_message(&*counter, &message)).sum();
     (history + count_overhead(&*counter, request.system, request.tools)).ceil_tokens()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_can_be_a_number_or_a_date() {
+        let now = httpdate::parse_http_date("Tue, 17 Nov 2026 08:00:00 GMT").unwrap();
+        let waits = |name: &'static str, value: &'static str| {
+            let headers = HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static(value))]);
+            retry_after(&headers, now).map(|wait| wait.as_millis())
+        };
+        assert_eq!(waits("retry-after", "7"), Some(7000));
+        assert_eq!(waits("retry-after", "0.5"), Some(500));
+        assert_eq!(waits("retry-after-ms", "250"), Some(250));
+        assert_eq!(waits("retry-after", "Tue, 17 Nov 2026 08:00:09 GMT"), Some(9000));
+        assert_eq!(waits("retry-after", "Tuesday, 17-Nov-26 08:01:00 GMT"), Some(60_000));
+        assert_eq!(waits("retry-after", "Tue, 17 Nov 2026 07:59:00 GMT"), Some(0), "what is over is not waited for");
+        assert_eq!(waits("retry-after", "soon"), None);
+        assert_eq!(waits("retry-after", "-3"), None);
+    }
 }

@@ -7,6 +7,7 @@
 
 mod answer;
 mod anthropic;
+mod call_ids;
 mod connection;
 mod dialect;
 mod error;
@@ -15,9 +16,11 @@ mod openai_chat;
 mod openai_responses;
 mod request;
 mod retry;
+mod web_page;
 
 pub(crate) use answer::calls_of;
 pub use answer::{Answer, StopReason, ToolCall};
+pub(crate) use call_ids::call_ids;
 pub use connection::{Connection, ProxyChoice};
 pub use error::{Category, ProviderError};
 pub use http_provider::HttpProvider;

@@ -150,9 +150,11 @@ impl ToolLoop<'_> {
     /// Takes an answer in; whether the loop stops with it.
     async fn take(&mut self, answer: Answer) -> Result<Option<Stop>, ExecutionError> {
         if !answer.text.is_empty() {
-            self.result.output = answer.text;
+            self.result.output.clone_from(&answer.text);
         }
         if !answer.calls.is_empty() {
+            let answer = answer.with_own_ids(self.provider.format(), &self.conversation.call_ids);
+            let answer = answer.map_err(|error| unreadable(&error))?;
             self.conversation.begin_turn(answer.messages);
             return self.run_calls(&answer.calls).await;
         }

@@ -90,6 +90,9 @@ impl Request<'_> {
     }
 }
 
+/// No request has more tokens than this.
+const MOST_TOKENS: f64 = 1e12;
+
 /// What a provider counted for the input of a request. No token is in two of the figures.
 ///
 /// ```
@@ -125,28 +128,43 @@ impl Usage {
     /// none, or none that can be believed.
     pub fn from_response(format: Format, answer: &str) -> Option<Self> {
         let answer: Value = serde_json::from_str(answer).ok()?;
-        let number = |value: &Value| value.as_u64().unwrap_or_default();
+        let number = |value: &Value| Self::figure(value).unwrap_or_default();
         match format {
             Format::Anthropic => {
                 let usage = first_object([&answer["usage"], &answer["message"]["usage"]])?;
-                let input = usage["input_tokens"].as_u64()?;
+                let input = Self::figure(&usage["input_tokens"])?;
                 let (read, write) = (&usage["cache_read_input_tokens"], &usage["cache_creation_input_tokens"]);
                 Some(Self { input, cache_read: number(read), cache_write: number(write) })
             }
             Format::OpenAiChat | Format::OpenAiResponses => {
                 let usage = first_object([&answer["usage"], &answer["response"]["usage"]])?;
-                let (total, details) = match usage["prompt_tokens"].as_u64() {
+                let (total, details) = match Self::figure(&usage["prompt_tokens"]) {
                     Some(total) => (total, &usage["prompt_tokens_details"]),
-                    None => (usage["input_tokens"].as_u64()?, &usage["input_tokens_details"]),
+                    None => (Self::figure(&usage["input_tokens"])?, &usage["input_tokens_details"]),
                 };
                 Some(Self::of_total(total, number(&details["cached_tokens"]), number(&details["cache_write_tokens"])))
             }
             Format::Gemini => {
                 let usage = first_object([&answer["usageMetadata"], &answer["response"]["usageMetadata"]])?;
-                let total = usage["promptTokenCount"].as_u64()?;
+                let total = Self::figure(&usage["promptTokenCount"])?;
                 Some(Self::of_total(total, number(&usage["cachedContentTokenCount"]), 0))
             }
         }
+    }
+
+    /// A number of tokens, a fraction rounded up; nothing where it is none, or none that can be believed.
+    ///
+    /// ```
+    /// use louver::window::Usage;
+    /// use serde_json::json;
+    ///
+    /// assert_eq!(Usage::figure(&json!(12)), Some(12));
+    /// assert_eq!(Usage::figure(&json!(11.5)), Some(12));
+    /// assert!([json!(-1), json!(1e300), json!(null), json!("12")].iter().all(|odd| Usage::figure(odd).is_none()));
+    /// ```
+    pub fn figure(value: &Value) -> Option<u64> {
+        let tokens = value.as_f64()?.ceil();
+        (0.0..=MOST_TOKENS).contains(&tokens).then_some(tokens as u64)
     }
 
     fn of_total(total: u64, cache_read: u64, cache_write: u64) -> Self {

@@ -17,7 +17,8 @@ type RawFields = BTreeMap<String, Box<RawValue>>;
 /// The answer so far.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
-    blocks: Vec<Block>,
+    /// By their index: one that starts again is another.
+    blocks: BTreeMap<usize, Block>,
     stop: Option<String>,
     /// A stream gives it in parts.
     usage: Value,
@@ -54,7 +55,8 @@ impl Gather for Stream {
         match event.kind.as_str() {
             "message_start" => self.update_usage(&event.message["usage"]),
             "content_block_start" => {
-                self.blocks.push(Block { fields: event.content_block.unwrap_or_default(), ..Block::default() })
+                let fields = event.content_block.unwrap_or_default();
+                self.blocks.insert(event.index, Block { fields, ..Block::default() });
             }
             "content_block_delta" => self.extend(event.index, &event.delta.unwrap_or_default())?,
             "message_delta" => {
@@ -74,8 +76,8 @@ impl Gather for Stream {
             return Err(Unreadable::Broken("the stream ended before the answer did".to_owned()));
         }
         let malformed: Vec<Option<String>> =
-            self.blocks.iter().filter(|block| block.is_call()).map(Block::malformed_input).collect();
-        let blocks = self.blocks.iter().map(Block::raw).collect::<Result<Vec<String>, _>>()?;
+            self.blocks.values().filter(|block| block.is_call()).map(Block::malformed_input).collect();
+        let blocks = self.blocks.values().map(Block::raw).collect::<Result<Vec<String>, _>>()?;
         let blocks: Vec<&str> = blocks.iter().map(String::as_str).collect();
         let stop = StopReason::of(self.stop.as_deref().unwrap_or_default());
         let mut answer =
@@ -98,7 +100,7 @@ impl Stream {
     }
 
     fn extend(&mut self, index: usize, delta: &RawFields) -> Result<(), Unreadable> {
-        let block = self.blocks.get_mut(index);
+        let block = self.blocks.get_mut(&index);
         let block = block.ok_or_else(|| Unreadable::Broken("a delta came before its block".to_owned()))?;
         // What a delta carries, and the field of the block that it belongs to.
         for (carried, field) in [

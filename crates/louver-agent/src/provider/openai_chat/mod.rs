@@ -1,6 +1,7 @@
 //! OpenAI's Chat Completions API.
 
 mod body;
+mod call;
 mod stream;
 mod whole;
 

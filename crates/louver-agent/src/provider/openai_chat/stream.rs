@@ -1,5 +1,6 @@
 //! Answers of the Chat Completions API in events.
 
+use super::call::{Call, CallDelta, merge};
 use super::whole::worth_keeping;
 use crate::provider::answer::{Answer, StopReason};
 use crate::provider::dialect::{Gather, Unreadable};
@@ -8,24 +9,16 @@ use crate::usage::Usage;
 use louver::Format;
 use louver::sse::SseEvent;
 use serde::Deserialize;
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use serde_json::{Map, Value, json};
 
 /// The answer so far.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
-    content: Option<String>,
-    refusal: Option<String>,
-    calls: BTreeMap<usize, Call>,
+    /// Everything but the calls, fields that only this provider knows included: it may want them back.
+    fields: Map<String, Value>,
+    calls: Vec<Call>,
     stop: Option<String>,
     usage: Value,
-}
-
-#[derive(Debug, Default)]
-struct Call {
-    id: String,
-    name: String,
-    arguments: String,
 }
 
 #[derive(Deserialize)]
@@ -45,23 +38,9 @@ struct Choice {
 
 #[derive(Deserialize, Default)]
 struct Delta {
-    content: Option<String>,
-    refusal: Option<String>,
     tool_calls: Option<Vec<CallDelta>>,
-}
-
-#[derive(Deserialize)]
-struct CallDelta {
-    #[serde(default)]
-    index: usize,
-    id: Option<String>,
-    function: Option<FunctionDelta>,
-}
-
-#[derive(Deserialize)]
-struct FunctionDelta {
-    name: Option<String>,
-    arguments: Option<String>,
+    #[serde(flatten)]
+    fields: Map<String, Value>,
 }
 
 impl Gather for Stream {
@@ -88,40 +67,31 @@ impl Gather for Stream {
             return Err(Unreadable::Broken("the stream ended before the answer did".to_owned()));
         };
         let (stop, usage) = (StopReason::of(stop), Usage::read(Format::OpenAiChat, &self.usage));
-        Ok(worth_keeping(Answer::read(Format::OpenAiChat, &[self.message()], stop, usage)?))
+        Ok(worth_keeping(Answer::read(Format::OpenAiChat, &[message(self.fields, self.calls)], stop, usage)?))
     }
 }
 
 impl Stream {
     fn extend(&mut self, delta: Delta) {
-        if let Some(content) = delta.content {
-            self.content.get_or_insert_default().push_str(&content);
-        }
-        if let Some(refusal) = delta.refusal {
-            self.refusal.get_or_insert_default().push_str(&refusal);
+        for (name, value) in delta.fields.into_iter().filter(|(name, _)| name != "role") {
+            merge(&mut self.fields, name, value);
         }
         for part in delta.tool_calls.unwrap_or_default() {
-            let call = self.calls.entry(part.index).or_default();
-            call.id.push_str(&part.id.unwrap_or_default());
-            if let Some(function) = part.function {
-                call.name.push_str(&function.name.unwrap_or_default());
-                call.arguments.push_str(&function.arguments.unwrap_or_default());
+            let at = part.belongs_to(&self.calls).unwrap_or(self.calls.len());
+            if at == self.calls.len() {
+                self.calls.push(Call::default());
             }
+            self.calls[at].extend(part);
         }
     }
+}
 
-    fn message(&self) -> String {
-        let mut message = json!({"role": "assistant", "content": self.content});
-        if let Some(refusal) = &self.refusal {
-            message["refusal"] = json!(refusal);
-        }
-        if !self.calls.is_empty() {
-            let call = |call: &Call| {
-                let function = json!({"name": call.name, "arguments": call.arguments});
-                json!({"id": call.id, "type": "function", "function": function})
-            };
-            message["tool_calls"] = self.calls.values().map(call).collect();
-        }
-        message.to_string()
+fn message(mut fields: Map<String, Value>, mut calls: Vec<Call>) -> String {
+    calls.sort_by_key(Call::index);
+    fields.insert("role".to_owned(), json!("assistant"));
+    fields.entry("content").or_insert(Value::Null);
+    if !calls.is_empty() {
+        fields.insert("tool_calls".to_owned(), calls.into_iter().map(Call::into_value).collect());
     }
+    Value::Object(fields).to_string()
 }
