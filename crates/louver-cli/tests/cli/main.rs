@@ -8,6 +8,7 @@ mod condense;
 mod config;
 mod configured;
 mod corpus;
+mod faults;
 mod help;
 mod inspect;
 mod known_models;
