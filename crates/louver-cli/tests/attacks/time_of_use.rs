@@ -17,7 +17,7 @@ fn a_folder_that_becomes_a_link_while_it_is_used_leads_nowhere() {
         _ => Call::new("run_command", json!({"command": "cat x/secret.txt"})),
     });
     let world = World::calling(calls);
-    // Neither temporary nor in the root, so that commands cannot read it either where they are confined.
+    // Commands may read it, where it is a temporary folder; the other tools may not, and nobody may write there.
     let outside = world.path("outside");
     std::fs::create_dir(&outside).unwrap();
     std::fs::write(outside.join("secret.txt"), SECRET).unwrap();
