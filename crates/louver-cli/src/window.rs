@@ -6,6 +6,7 @@ use anyhow::{anyhow, bail};
 use louver::Body;
 use louver::budget::{Budget, NothingLeft};
 use louver::catalog::{Model, ModelWarning};
+use louver::inspect::Subject;
 use louver::policy::{MessagesConfig, PolicyKind, Row};
 use louver::trim::TrimOptions;
 use louver::window::{Assembled, Builder, WindowConfig};
@@ -163,6 +164,16 @@ impl<'a> WindowChoice<'a> {
 }
 
 impl Window {
+    /// What a conversation is looked at in.
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        Subject {
+            config: &self.config,
+            model_name: self.model_name.as_deref(),
+            context_window: self.limit.map(|limit| limit.context_window),
+            allowed_tokens: self.limit.and_then(|limit| Some(limit.budget.ok()?.allowed_tokens())),
+        }
+    }
+
     /// What the engine is told about the one decision over a conversation.
     pub(crate) fn trim_options(&self) -> anyhow::Result<TrimOptions> {
         let mut config = self.config.clone();

@@ -112,6 +112,23 @@ pub struct Repaired {
     pub fixes: Vec<Fix>,
 }
 
+impl Repaired {
+    /// The repaired history of `body`, the input it was made of: each message with the index of the one it stands for.
+    ///
+    /// ```
+    /// use louver::legality::repair;
+    /// use louver::{Body, Format};
+    ///
+    /// let body = Body::parse(r#"[{"role":"user","content":"Hi"},{"role":"user","content":" "}]"#, Some(Format::Anthropic))?;
+    /// let repaired = repair(&body).unwrap();
+    /// assert_eq!(repaired.messages(&body).map(|(index, _)| index).collect::<Vec<_>>(), [Some(0)]);
+    /// # Ok::<(), louver::JsonError>(())
+    /// ```
+    pub fn messages<'a>(&'a self, body: &'a Body) -> impl Iterator<Item = (Option<usize>, &'a str)> {
+        mended(body, &self.fixes)
+    }
+}
+
 /// Why a history could not be made legal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -145,7 +162,7 @@ pub enum RepairError {
 /// The result is checked again, and something in it is still refused.
 pub fn repair(body: &Body) -> Result<Repaired, RepairError> {
     let fixes = body.format().wire().repair(&body.history());
-    let json = if fixes.is_empty() { body.text().to_owned() } else { apply(body, &fixes) };
+    let json = if fixes.is_empty() { body.text().to_owned() } else { body.render(mended(body, &fixes)) };
     let left = check(&Body::parse(&json, Some(body.format()))?);
     let repaired = Repaired { json, fixes };
     match left.is_empty() {
@@ -154,7 +171,8 @@ pub fn repair(body: &Body) -> Result<Repaired, RepairError> {
     }
 }
 
-fn apply(body: &Body, fixes: &[Fix]) -> String {
+/// The messages of the input under these changes.
+fn mended<'a>(body: &'a Body, fixes: &'a [Fix]) -> impl Iterator<Item = (Option<usize>, &'a str)> {
     let mut inserted: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
     let mut changed: BTreeMap<usize, Option<&str>> = BTreeMap::new();
     for fix in fixes {
@@ -165,13 +183,12 @@ fn apply(body: &Body, fixes: &[Fix]) -> String {
         }
     }
     let messages = body.messages();
-    let sent = (0..=messages.len()).flat_map(|index| {
-        let own = inserted.get(&index).into_iter().flatten().map(|raw| (None, *raw));
+    (0..=messages.len()).flat_map(move |index| {
+        let own = inserted.remove(&index).into_iter().flatten().map(|raw| (None, raw));
         let original = messages.get(index).and_then(|message| match changed.get(&index) {
             Some(change) => change.map(|raw| (Some(index), raw)),
             None => Some((Some(index), message.raw())),
         });
         own.chain(original)
-    });
-    body.render(sent)
+    })
 }

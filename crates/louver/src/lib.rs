@@ -66,6 +66,8 @@ pub mod edit;
 mod error;
 mod error_text;
 #[doc(hidden)]
+pub mod inspect;
+#[doc(hidden)]
 pub mod json;
 mod landmarks;
 pub mod legality;

@@ -163,7 +163,7 @@ pub fn put_summary(
         fit.error = Some(CondenseError::Rejected(reason));
     }
     fit.tokens_before = window.log_tokens();
-    Ok(written(body, &window, &fit, false))
+    Ok(written(body, window, &fit, false))
 }
 
 /// The same with condensing switched on.

@@ -63,6 +63,8 @@ pub struct Trimmed {
     pub json: String,
     /// What was done.
     pub report: Report,
+    /// The window that the output is the view of: it knows where each message comes from, and gives back what was left out.
+    pub window: Window,
     /// What was spent and weighed, where the policy decides by price.
     pub account: Option<Account>,
     /// Whether the tokens reported are a bound, not a count.
@@ -118,12 +120,12 @@ pub fn trim(body: &Body, options: impl Into<TrimOptions>) -> Result<Trimmed, Tri
     }
     warnings.append(&mut fit.warnings);
     fit.warnings = warnings;
-    Ok(written(body, &window, &fit, is_bound))
+    Ok(written(body, window, &fit, is_bound))
 }
 
 /// What a window sends of an input, as the same kind of JSON.
-pub(crate) fn written(body: &Body, window: &Window, fit: &Fit, is_bound: bool) -> Trimmed {
-    let report = Report::new(window, fit);
+pub(crate) fn written(body: &Body, window: Window, fit: &Fit, is_bound: bool) -> Trimmed {
+    let report = Report::new(&window, fit);
     let json = match report.action {
         Action::None => body.text().to_owned(),
         Action::Truncate | Action::Condense => {
@@ -131,7 +133,7 @@ pub(crate) fn written(body: &Body, window: &Window, fit: &Fit, is_bound: bool) -
         }
     };
     let account = window.account().filter(|_| !body.is_server_side());
-    Trimmed { json, report, account, is_bound }
+    Trimmed { json, report, window, account, is_bound }
 }
 
 /// The window that [`trim`] sends the view of: it knows what was left out and gives it back.

@@ -1,8 +1,5 @@
-//! What fills a window: the figures, and the table that shows them.
+//! What fills a window: the table that shows it.
 
-mod figures;
-mod pins;
 mod table;
 
-pub(crate) use figures::{Figures, Piece, pieces};
 pub(crate) use table::{Layout, role_style, table, told};

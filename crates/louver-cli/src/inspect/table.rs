@@ -1,9 +1,9 @@
 //! The table for people.
 
-use super::figures::{Figures, Piece, Row};
 use crate::printer::{grouped, percent, plural, safe};
 use anstyle::{AnsiColor, Style};
 use louver::Role;
+use louver::inspect::{Figures, Piece, Row};
 use std::fmt::Write;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 

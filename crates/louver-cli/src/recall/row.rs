@@ -1,6 +1,6 @@
 //! A message that was had back, and what it is known by.
 
-use crate::inspect::{Piece, pieces};
+use louver::inspect::{Piece, pieces};
 use louver::{Body, Message, Role};
 use serde::Serialize;
 use serde_json::value::RawValue;

@@ -2,8 +2,9 @@
 
 use super::{Deliverable, Exit, Shell};
 use crate::args::Inspect;
-use crate::inspect::{Figures, Layout, table};
+use crate::inspect::{Layout, table};
 use crate::window::WindowChoice;
+use louver::inspect::Figures;
 
 /// Rows that a terminal shows without being asked for more.
 const TERMINAL_ROWS: usize = 200;
@@ -15,7 +16,7 @@ pub(super) fn run(job: &Inspect, choice: &WindowChoice<'_>, shell: &mut Shell<'_
     let window = choice.resolve(&body)?;
     shell.warn_if_ambiguous(&body);
     window.warning.iter().for_each(|warning| shell.printer.warning(&warning.to_string()));
-    let figures = Figures::of(&body, &window);
+    let figures = Figures::of(&body, window.subject());
     if job.json {
         let mut json = serde_json::to_string(&figures)?;
         json.push('\n');

@@ -3,12 +3,12 @@
 use super::recall::{NO_SUCH_WORDS, nothing_in, show_hits, show_messages};
 use super::{Exit, Shell, archive, proxy_setup};
 use crate::args::Recall;
-use crate::inspect::pieces;
 use crate::recall::{Excerpt, Row};
 use crate::settings::{Wanted, wanted};
 use anyhow::{Context, bail};
 use louver::Message;
 use louver::address::Address;
+use louver::inspect::pieces;
 use louver_proxy::ViewRecord;
 use louver_store::{
     ArchiveHit, ArchivedMessage, ChainPoint, ChainTag, Content, Decisions, MAX_PAGE_BYTES, Maintenance, ReaderId,

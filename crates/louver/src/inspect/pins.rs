@@ -1,10 +1,10 @@
 //! Which messages a policy always keeps: as the policy itself says.
 
-use crate::printer::plural;
-use crate::window::Window;
-use louver::plan::Pins;
-use louver::window::Log;
-use louver::{Body, Budget};
+use crate::budget::Budget;
+use crate::display::grouped;
+use crate::plan::Pins;
+use crate::window::{Log, Window, WindowConfig};
+use crate::wire::Body;
 
 /// A window that any policy can say its pins under, where none is known.
 const ANY_WINDOW: u64 = 1_000_000;
@@ -19,12 +19,12 @@ pub(super) struct Pinned {
 }
 
 impl Pinned {
-    pub(super) fn of(window: &Window, body: &Body) -> Self {
+    pub(super) fn of(config: &WindowConfig, body: &Body) -> Self {
         let log = Log { messages: body.messages().to_vec(), events: Vec::new() };
         let len = log.messages.len();
-        let budget = window.config.budget.or_else(|| Budget::new(ANY_WINDOW, None).ok());
-        let config = window.config.clone().with_budget(budget);
-        let Ok(engine) = louver::Window::restore(config, log) else {
+        let budget = config.budget.or_else(|| Budget::new(ANY_WINDOW, None).ok());
+        let config = config.clone().with_budget(budget);
+        let Ok(engine) = Window::restore(config, log) else {
             return Self { messages: vec![false; len], spoken: String::new() };
         };
         let pins = engine.pins();
@@ -49,7 +49,7 @@ fn spoken(pins: &Pins, len: usize) -> String {
     match pins.others.as_slice() {
         [] => {}
         [one] => words.push(format!("number {one}")),
-        others => words.push(format!("{} between", plural(others.len(), "message"))),
+        others => words.push(format!("{} messages between", grouped(others.len() as u64))),
     }
     if pins.tail_start < len {
         words.push(format!("last {}", len - pins.tail_start));

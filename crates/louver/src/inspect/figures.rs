@@ -1,84 +1,134 @@
 //! The figures.
 
 use super::pins::Pinned;
-use crate::printer::truncate;
-use crate::window::Window;
-use louver::count::count_part;
-use louver::tokens::{Counter, Millitokens};
-use louver::unit::units_of;
-use louver::wire::{Body, MediaKind, Message, Part, PartKind, Role};
+use crate::count::count_part;
+use crate::display::truncate;
+use crate::tokens::{Counter, Millitokens};
+use crate::unit::units_of;
+use crate::window::WindowConfig;
+use crate::wire::{Body, MediaKind, Message, Part, PartKind, Role};
 use serde::{Serialize, Serializer};
 use std::collections::HashMap;
 
 /// Characters of a message that are enough to recognise it by.
 const PREVIEW_CHARS: usize = 120;
 
-/// Everything that `inspect` shows.
-#[derive(Debug, Serialize)]
-pub(crate) struct Figures {
-    pub(crate) format: String,
-    pub(crate) model: Option<String>,
-    pub(crate) counter: CounterUsed,
-    pub(crate) context_window: Option<u64>,
-    /// The window less buffer and reply, where that leaves anything.
-    pub(crate) allowed_tokens: Option<u64>,
-    /// What a fill of 1 stands for.
-    fill_of: &'static str,
-    pub(crate) policy: String,
-    #[serde(skip)]
-    pub(crate) pinned: String,
-    /// System and tools, which stand before the first message.
-    pub(crate) overhead: Vec<Outer>,
-    pub(crate) messages: Vec<Row>,
-    pub(crate) units: usize,
-    #[serde(serialize_with = "by_category")]
-    pub(crate) totals: Vec<(&'static str, u64)>,
-    pub(crate) total_tokens: u64,
+/// The window that a conversation is looked at in.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// What decides and counts.
+    pub config: &'a WindowConfig,
+    /// The name that was asked for.
+    pub model_name: Option<&'a str>,
+    /// The context window, in tokens, where it is known.
+    pub context_window: Option<u64>,
+    /// What it leaves for a conversation, where that is anything.
+    pub allowed_tokens: Option<u64>,
 }
 
+/// Everything that `inspect` shows.
+///
+/// ```
+/// use louver::inspect::{Figures, Subject};
+/// use louver::window::WindowConfig;
+/// use louver::{Body, Format, PolicyKind};
+///
+/// let body = Body::parse(r#"[{"role":"user","content":"Twelve chars"}]"#, None)?;
+/// let config = WindowConfig::new(Format::OpenAiChat, PolicyKind::Everything);
+/// let subject = Subject { config: &config, model_name: None, context_window: None, allowed_tokens: None };
+/// let figures = Figures::of(&body, subject);
+/// assert_eq!((figures.total_tokens, figures.units, figures.messages[0].pinned), (3, 1, true));
+/// # Ok::<(), louver::JsonError>(())
+/// ```
 #[derive(Debug, Serialize)]
-pub(crate) struct CounterUsed {
-    pub(crate) name: String,
-    pub(crate) stated_error: f64,
+pub struct Figures {
+    /// The wire format.
+    pub format: String,
+    /// The model that was asked for.
+    pub model: Option<String>,
+    /// What counts.
+    pub counter: CounterUsed,
+    /// The context window, where it is known.
+    pub context_window: Option<u64>,
+    /// The window less buffer and reply, where that leaves anything.
+    pub allowed_tokens: Option<u64>,
+    /// What a fill of 1 stands for.
+    fill_of: &'static str,
+    /// The policy's name.
+    pub policy: String,
+    /// What the policy always keeps, in words.
+    #[serde(skip)]
+    pub pinned: String,
+    /// System and tools, which stand before the first message.
+    pub overhead: Vec<Outer>,
+    /// A row for each message.
+    pub messages: Vec<Row>,
+    /// How many units they make.
+    pub units: usize,
+    /// Tokens by category.
+    #[serde(serialize_with = "by_category")]
+    pub totals: Vec<(&'static str, u64)>,
+    /// All of them.
+    pub total_tokens: u64,
+}
+
+/// What counts, and how far to trust it.
+#[derive(Debug, Serialize)]
+pub struct CounterUsed {
+    /// Its name.
+    pub name: String,
+    /// By how much it may be wrong; 0.15 is 15 %.
+    pub stated_error: f64,
 }
 
 /// Something that every request pays besides its messages.
 #[derive(Debug, Serialize)]
-pub(crate) struct Outer {
-    pub(crate) name: &'static str,
-    pub(crate) tokens: u64,
-    pub(crate) cumulative_tokens: u64,
+pub struct Outer {
+    /// `system` or `tools`.
+    pub name: &'static str,
+    /// What it costs.
+    pub tokens: u64,
+    /// What stands up to here.
+    pub cumulative_tokens: u64,
 }
 
 /// One message.
 #[derive(Debug, Serialize)]
-pub(crate) struct Row {
-    pub(crate) index: usize,
-    pub(crate) role: Role,
-    pub(crate) parts: Vec<Piece>,
-    pub(crate) tokens: u64,
-    pub(crate) cumulative_tokens: u64,
+pub struct Row {
+    /// Its index in the input.
+    pub index: usize,
+    /// Who says it.
+    pub role: Role,
+    /// What it holds.
+    pub parts: Vec<Piece>,
+    /// What it costs.
+    pub tokens: u64,
+    /// What stands up to here.
+    pub cumulative_tokens: u64,
     /// How full the window is after it.
     fill: f64,
     /// The number of the unit it belongs to.
-    pub(crate) unit: usize,
-    pub(crate) pinned: bool,
+    pub unit: usize,
+    /// Whether the policy always keeps it.
+    pub pinned: bool,
     /// Whether it is the first and whether it is the last of its unit.
     #[serde(skip)]
-    pub(crate) ends: (bool, bool),
+    pub ends: (bool, bool),
     /// What it starts with.
     #[serde(skip)]
-    pub(crate) preview: String,
+    pub preview: String,
 }
 
 /// One part of a message, or several alike.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Piece {
-    pub(crate) kind: &'static str,
+pub struct Piece {
+    /// What it is: `text`, `call`, `result`, ...
+    pub kind: &'static str,
     /// The tool that is called or answers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) name: Option<String>,
-    pub(crate) count: usize,
+    pub name: Option<String>,
+    /// How many are alike.
+    pub count: usize,
 }
 
 /// What tokens are spent on.
@@ -145,11 +195,11 @@ impl Sums {
 
 impl Figures {
     /// Counts everything once.
-    pub(crate) fn of(body: &Body, window: &Window) -> Self {
+    pub fn of(body: &Body, window: Subject<'_>) -> Self {
         let mut sums = Sums::default();
         let overhead = outer(body, &*window.config.counter, &mut sums);
         let units: Vec<_> = units_of(body.format(), body.messages().iter().map(|message| &**message)).collect();
-        let pinned = Pinned::of(window, body);
+        let pinned = Pinned::of(window.config, body);
         let mut tools = HashMap::new();
         let mut messages = Vec::with_capacity(body.messages().len());
         for (unit, range) in units.iter().enumerate() {
@@ -172,14 +222,14 @@ impl Figures {
         }
         let mut figures = Self {
             format: body.format().to_string(),
-            model: window.model_name.clone(),
+            model: window.model_name.map(str::to_owned),
             counter: CounterUsed {
                 name: window.config.counter.name().to_owned(),
                 stated_error: window.config.counter.stated_error(),
             },
-            context_window: window.limit.map(|limit| limit.context_window),
-            allowed_tokens: window.limit.and_then(|limit| Some(limit.budget.ok()?.allowed_tokens())),
-            fill_of: if window.limit.is_some() { "context_window" } else { "total" },
+            context_window: window.context_window,
+            allowed_tokens: window.allowed_tokens,
+            fill_of: if window.context_window.is_some() { "context_window" } else { "total" },
             policy: window.config.policy.name().to_owned(),
             pinned: pinned.spoken,
             overhead,
@@ -194,7 +244,7 @@ impl Figures {
     }
 
     /// What a full bar stands for.
-    pub(crate) fn full(&self) -> u64 {
+    pub fn full(&self) -> u64 {
         self.context_window.unwrap_or(self.total_tokens).max(1)
     }
 }
@@ -236,7 +286,7 @@ fn count(message: &Message, counter: &dyn Counter, sums: &mut Sums) -> u64 {
 }
 
 /// What a message holds, parts alike together. `tools` remembers who was called, by id.
-pub(crate) fn pieces(message: &Message, tools: &mut HashMap<String, String>) -> Vec<Piece> {
+pub fn pieces(message: &Message, tools: &mut HashMap<String, String>) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     for part in message.shape().parts.iter().filter(|part| !is_inside(part)) {
         let kind = kind(part);
