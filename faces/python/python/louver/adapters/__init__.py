@@ -1,0 +1,1 @@
+"""Louver inside the frameworks people use. Each hooks the request, never the stored history."""

@@ -1,0 +1,42 @@
+"""Conversations to test with, and what a long one must have come to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from conftest import Sandbox
+
+WINDOW = 20_000
+TURNS = 200
+
+
+def tool_turns(turns: int, size: int = 400) -> list[dict[str, Any]]:
+    """A task and so many calls with their results, as the Chat Completions API has them."""
+    messages: list[dict[str, Any]] = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Read everything."},
+    ]
+    for turn in range(turns):
+        function = {"name": "read_file", "arguments": f'{{"path":"{turn}.txt"}}'}
+        calls = [{"id": f"call_{turn}", "type": "function", "function": function}]
+        messages.append({"role": "assistant", "content": f"Step {turn}.", "tool_calls": calls})
+        messages.append({"role": "tool", "tool_call_id": f"call_{turn}", "content": read_file(f"{turn}.txt", size)})
+    return messages
+
+
+def read_file(path: str, size: int = 1_500) -> str:
+    """What the tool gives: lines with names that come once."""
+    line = f"{path} has a line that says something about it"
+    return "\n".join(f"{line}: {number}" for number in range(size // len(line)))
+
+
+def assert_kept_inside(sandbox: Sandbox, requests: int = TURNS + 1) -> None:
+    """Nothing was refused, and more was said than the window holds."""
+    journal = sandbox.journal()
+    assert [entry for entry in journal if entry["status"] != 200] == []
+    assert [entry["violations"] for entry in journal if entry["violations"]] == []
+    assert len(journal) == requests
+    assert max(entry["input_tokens"] for entry in journal) <= WINDOW
+    # Without a window the last request would have had two messages for each turn.
+    assert journal[-1]["messages"] < 2 * TURNS

@@ -1,0 +1,73 @@
+"""Memory stays, and threads work side by side."""
+
+from __future__ import annotations
+
+import json
+import resource
+import threading
+import time
+
+from talks import tool_turns
+
+import louver
+
+
+def resident_kilobytes() -> int:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() // 1024
+
+
+def windows(count: int) -> None:
+    history = tool_turns(4)
+    for _ in range(count):
+        window = louver.Window(format="openai-chat", max_messages=6, preserve_last=2)
+        window.view_of(history)
+
+
+def test_memory_is_flat_over_many_windows() -> None:
+    windows(10_000)
+    before = resident_kilobytes()
+    windows(100_000)
+    grown = resident_kilobytes() - before
+    print(f"100,000 windows: {grown} kB more than before")
+    assert grown < 8_000
+
+
+def test_eight_threads_work_side_by_side() -> None:
+    """How much faster is told, not asserted: it depends on the machine. That all get the same is asserted."""
+    text = json.dumps({"model": "gpt-4", "messages": tool_turns(2_000)})
+    results: list[str] = []
+
+    def work() -> None:
+        results.append(louver.trim(text, policy="ladder", context_window=16_000, counter="chars4"))
+
+    start = time.perf_counter()
+    for _ in range(8):
+        work()
+    alone = time.perf_counter() - start
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    start = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    together = time.perf_counter() - start
+    print(f"8 threads: {alone / together:.2f} times as fast as one after the other")
+    assert len(set(results)) == 1 and len(results) == 16
+
+
+def test_threads_share_a_window() -> None:
+    window = louver.Window(format="openai-chat", max_messages=50, preserve_last=10)
+
+    def work(name: int) -> None:
+        for turn in range(300):
+            window.push({"role": "user", "content": f"{name}: {turn}"})
+            window.fit()
+            window.view()
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(window) == 2_400 and len(window.view()) <= 50
