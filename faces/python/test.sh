@@ -47,5 +47,5 @@ cd "$here"
 step "the wheel in an empty environment, then with the frameworks"
 environment venv requirements.txt
 "$work/venv/bin/python" -m mypy.stubtest louver._louver --ignore-disjoint-bases
-try venv "-m louver -m louver.adapters.sdk"
+try venv "-m louver -m louver.adapters.sdk -m louver.adapters.langchain"
 step "done"

@@ -31,12 +31,11 @@ def read_file(path: str, size: int = 1_500) -> str:
     return "\n".join(f"{line}: {number}" for number in range(size // len(line)))
 
 
-def assert_kept_inside(sandbox: Sandbox, requests: int = TURNS + 1) -> None:
+def assert_kept_inside(sandbox: Sandbox, said: int = 2 * TURNS, requests: int = TURNS + 1) -> None:
     """Nothing was refused, and more was said than the window holds."""
     journal = sandbox.journal()
     assert [entry for entry in journal if entry["status"] != 200] == []
     assert [entry["violations"] for entry in journal if entry["violations"]] == []
     assert len(journal) == requests
     assert max(entry["input_tokens"] for entry in journal) <= WINDOW
-    # Without a window the last request would have had two messages for each turn.
-    assert journal[-1]["messages"] < 2 * TURNS
+    assert journal[-1]["messages"] < said / 2, "the last request would have had everything"

@@ -1,0 +1,120 @@
+"""LangChain and LangGraph: a middleware that fits each model call, and leaves the agent's state alone.
+
+    agent = create_agent(model, tools, middleware=[LouverMiddleware()])
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from langchain.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from .._louver import Conversations, Turn
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .._types import WindowSettings
+
+_ROLES = {"human": "user", "ai": "assistant", "tool": "tool", "system": "system"}
+# What an answer's `tool_calls` say already.
+_CALL_BLOCKS = {"tool_use", "function_call", "input_json_delta", "tool_call"}
+
+
+class LouverMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Fits the messages of each model call into the model's window.
+
+    Only the request is changed: what the agent and its checkpointer store stays whole.
+    """
+
+    def __init__(self, model: str | None = None, **settings: Unpack[WindowSettings]) -> None:
+        super().__init__()
+        own: WindowSettings = {**settings, "format": "openai-chat"}
+        self._conversations = Conversations(model, **own)
+        self._tools: dict[int, tuple[Any, dict[str, Any]]] = {}
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any]:
+        """Fits a call."""
+        fitted, turn = self.fit(request)
+        return self._note(turn, handler(fitted))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any]:
+        """The same for agents that run asynchronously."""
+        fitted, turn = self.fit(request)
+        return self._note(turn, await handler(fitted))
+
+    def fit(self, request: ModelRequest[Any]) -> tuple[ModelRequest[Any], Turn]:
+        """The request with the messages that may be sent: the same objects for those that stay."""
+        system = [] if request.system_message is None else [request.system_message]
+        history: list[BaseMessage] = [*system, *request.messages]
+        turn = self._conversations.fit(
+            {
+                "model": _model_name(request.model),
+                "tools": [self._tool(tool) for tool in request.tools],
+                "messages": [_wire(message) for message in history],
+            }
+        )
+        if len(turn.origins) == len(history) and all(is_kept for _, is_kept in turn.origins):
+            return request, turn
+        view = [
+            _message(history[index] if index is not None else None, wire, is_kept)
+            for (index, is_kept), wire in zip(turn.origins, turn.request["messages"], strict=True)
+        ]
+        return request.override(messages=view[len(system) :]), turn
+
+    def _tool(self, tool: Any) -> dict[str, Any]:
+        if isinstance(tool, dict):
+            return tool
+        known = self._tools.get(id(tool))
+        if known is None or known[0] is not tool:
+            known = self._tools[id(tool)] = (tool, convert_to_openai_tool(tool))
+        return known[1]
+
+    def _note(self, turn: Turn, response: ModelResponse[Any]) -> ModelResponse[Any]:
+        for message in response.result if isinstance(response, ModelResponse) else []:
+            usage = message.usage_metadata if isinstance(message, AIMessage) else None
+            if usage and usage.get("input_tokens"):
+                self._conversations.report_usage(turn, usage["input_tokens"])
+        return response
+
+
+def _model_name(model: Any) -> str | None:
+    name = getattr(model, "model_name", None) or getattr(model, "model", None)
+    return name if isinstance(name, str) else None
+
+
+def _wire(message: BaseMessage) -> dict[str, Any]:
+    """A message as the Chat Completions API has it: enough to know what belongs together and what it costs."""
+    content: Any = message.content
+    if isinstance(content, list):
+        content = [part for part in content if not isinstance(part, dict) or part.get("type") not in _CALL_BLOCKS]
+        content = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
+    wire: dict[str, Any] = {"role": _ROLES.get(message.type, "user"), "content": content or ""}
+    if message.type == "tool":
+        wire["tool_call_id"] = getattr(message, "tool_call_id", "")
+    calls = getattr(message, "tool_calls", None)
+    if calls:
+        wire["tool_calls"] = [_call(call) for call in calls]
+    return wire
+
+
+def _call(call: dict[str, Any]) -> dict[str, Any]:
+    function = {"name": call["name"], "arguments": json.dumps(call["args"], ensure_ascii=False)}
+    return {"id": call["id"], "type": "function", "function": function}
+
+
+def _message(original: BaseMessage | None, wire: dict[str, Any], is_kept: bool) -> AnyMessage:
+    """The same object where nothing changed, a changed copy, or a message of Louver's own."""
+    if original is not None:
+        kept: Any = original if is_kept else original.model_copy(update={"content": wire["content"]})
+        return kept  # type: ignore[no-any-return]
+    kinds = {"assistant": AIMessage, "system": SystemMessage}
+    return kinds.get(wire["role"], HumanMessage)(content=wire["content"])  # type: ignore[return-value]
