@@ -113,7 +113,8 @@ def test_the_client_and_what_it_is_given_stay_as_they_are(sandbox: Sandbox) -> N
     plain = openai.OpenAI(base_url=f"{sandbox.url}/v1", api_key="key", max_retries=0)
     client = louver.wrap(plain, **SETTINGS)
     assert type(plain) is openai.OpenAI and isinstance(client, openai.OpenAI) and client is not plain
-    history: list[Any] = [{"role": "user", "content": "word " * 1_000} for _ in range(60)]
+    roles = ["user", "assistant"] * 30 + ["user"]
+    history: list[Any] = [{"role": role, "content": "word " * 1_000} for role in roles]
     before = copy.deepcopy(history)
     for asked in (client, client.with_options(timeout=30)):
         asked.chat.completions.create(model="gpt-5", messages=history)
