@@ -14,7 +14,7 @@ environment() {
     rm -rf "${work:?}/$1"
     python3 -m venv "$work/$1"
     "$work/tools/bin/uv" pip install --quiet --python "$work/$1/bin/python" "$work"/wheels/*.whl
-    "$work/$1/bin/python" -c 'import louver; assert louver.check([]) == []'
+    "$work/$1/bin/python" -c 'import louver; assert louver.check([{"role": "user", "content": "Hi"}]) == []'
     "$work/tools/bin/uv" pip install --quiet --python "$work/$1/bin/python" -r "$here/$2"
 }
 
@@ -47,5 +47,5 @@ cd "$here"
 step "the wheel in an empty environment, then with the frameworks"
 environment venv requirements.txt
 "$work/venv/bin/python" -m mypy.stubtest louver._louver --ignore-disjoint-bases
-try venv "-m louver -m louver.adapters.sdk -m louver.adapters.langchain"
+try venv "-p louver"
 step "done"

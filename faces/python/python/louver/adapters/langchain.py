@@ -115,6 +115,6 @@ def _message(original: BaseMessage | None, wire: dict[str, Any], is_kept: bool) 
     """The same object where nothing changed, a changed copy, or a message of Louver's own."""
     if original is not None:
         kept: Any = original if is_kept else original.model_copy(update={"content": wire["content"]})
-        return kept  # type: ignore[no-any-return]
-    kinds = {"assistant": AIMessage, "system": SystemMessage}
-    return kinds.get(wire["role"], HumanMessage)(content=wire["content"])  # type: ignore[return-value]
+        return kept
+    kinds: dict[str, Any] = {"assistant": AIMessage, "system": SystemMessage}
+    return kinds.get(wire["role"], HumanMessage)(content=wire["content"])

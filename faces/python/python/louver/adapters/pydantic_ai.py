@@ -1,0 +1,102 @@
+"""pydantic-ai: a capability that fits each model request, and leaves the run's messages alone.
+
+    agent = Agent(model, capabilities=[LouverCapability()])
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, UserPromptPart
+
+from .._louver import Conversations
+
+if TYPE_CHECKING:
+    from pydantic_ai import RunContext
+    from pydantic_ai.models import ModelRequestContext
+    from typing_extensions import Unpack
+
+    from .._types import WindowSettings
+
+
+class LouverCapability(AbstractCapability[Any]):
+    """Fits the messages of each model request into the model's window."""
+
+    def __init__(self, model: str | None = None, **settings: Unpack[WindowSettings]) -> None:
+        # A request of pydantic-ai holds all results of the calls before it, as one of Anthropic's does.
+        own: WindowSettings = {**settings, "format": "anthropic"}
+        self._conversations = Conversations(model, **own)
+
+    async def before_model_request(
+        self, ctx: RunContext[Any], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """The messages that may be sent: the same objects for those that stay."""
+        messages = request_context.messages
+        turn = self._conversations.fit(
+            {
+                "model": request_context.model.model_name,
+                "system": [{"type": "text", "text": text} for text in _instructions(request_context)],
+                "tools": [_tool(tool) for tool in request_context.model_request_parameters.function_tools],
+                "messages": [_wire(message) for message in messages],
+            }
+        )
+        if len(turn.origins) == len(messages) and all(is_kept for _, is_kept in turn.origins):
+            return request_context
+        view = [
+            _message(messages[index] if index is not None else None, wire, is_kept)
+            for (index, is_kept), wire in zip(turn.origins, turn.request["messages"], strict=True)
+        ]
+        return replace(request_context, messages=view)
+
+
+def _instructions(context: ModelRequestContext) -> list[str]:
+    return [part.content for part in context.model_request_parameters.instruction_parts or []]
+
+
+def _tool(tool: Any) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description or "", "input_schema": tool.parameters_json_schema}
+
+
+def _wire(message: ModelMessage) -> dict[str, Any]:
+    """A message as the Messages API has it: enough to know what belongs together and what it costs."""
+    role = "user" if isinstance(message, ModelRequest) else "assistant"
+    return {"role": role, "content": [_block(part) for part in message.parts] or "(nothing)"}
+
+
+def _block(part: Any) -> dict[str, Any]:
+    kind = part.part_kind
+    if kind == "tool-call":
+        return {"type": "tool_use", "id": part.tool_call_id, "name": part.tool_name, "input": part.args_as_dict()}
+    if kind in ("tool-return", "retry-prompt") and part.tool_name is not None:
+        content = part.model_response_str() if kind == "tool-return" else part.model_response()
+        return {"type": "tool_result", "tool_use_id": part.tool_call_id, "content": content}
+    content = getattr(part, "content", "")
+    return {"type": "text", "text": content if isinstance(content, str) else str(content)}
+
+
+def _message(original: ModelMessage | None, wire: dict[str, Any], is_kept: bool) -> ModelMessage:
+    """The same object where nothing changed, a changed copy, or a message of Louver's own."""
+    if original is None:
+        text = _text(wire["content"])
+        own = ModelResponse([TextPart(text)]) if wire["role"] == "assistant" else ModelRequest([UserPromptPart(text)])
+        return own
+    if is_kept:
+        return original
+    whole: Any = original
+    blocks = {block.get("tool_use_id"): block for block in wire["content"] if block["type"] == "tool_result"}
+    parts: list[Any] = [
+        replace(part, content=_text(blocks[part.tool_call_id]["content"]))
+        if part.part_kind == "tool-return" and part.tool_call_id in blocks
+        else part
+        for part in whole.parts
+    ]
+    changed: ModelMessage = replace(whole, parts=parts)
+    return changed
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(block.get("text", "") for block in content)
