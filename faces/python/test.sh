@@ -47,5 +47,8 @@ cd "$here"
 step "the wheel in an empty environment, then with the frameworks"
 environment venv requirements.txt
 "$work/venv/bin/python" -m mypy.stubtest louver._louver --ignore-disjoint-bases
-try venv "-p louver"
+try venv "-p louver" --ignore tests/test_litellm.py
+step "the same with LiteLLM"
+environment litellm requirements-litellm.txt
+try litellm "-p louver" tests/test_litellm.py
 step "done"
