@@ -79,7 +79,7 @@ def corpus() -> list[Path]:
     return files[::SLICE]
 
 
-def test_the_corpus_is_trimmed_alike(run_louver: Any, tmp_path: Path) -> None:
+def test_the_corpus_is_trimmed_alike(run_louver: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = corpus()
     if not files:
         pytest.skip("skipped: LOUVER_CORPUS names no folder with conversations")
@@ -89,7 +89,8 @@ def test_the_corpus_is_trimmed_alike(run_louver: Any, tmp_path: Path) -> None:
         if policy != "messages":
             settings |= {"context_window": 16_000, "max_output": 2_000}
         assert_alike(run_louver, path.read_bytes(), settings, tmp_path)
-    print(f"{len(files)} conversations of the corpus")
+    with capsys.disabled():
+        print(f"\n{len(files)} conversations of the corpus")
 
 
 BROKEN = [

@@ -7,6 +7,7 @@ import resource
 import threading
 import time
 
+import pytest
 from talks import tool_turns
 
 import louver
@@ -24,16 +25,17 @@ def windows(count: int) -> None:
         window.view_of(history)
 
 
-def test_memory_is_flat_over_many_windows() -> None:
+def test_memory_is_flat_over_many_windows(capsys: pytest.CaptureFixture[str]) -> None:
     windows(10_000)
     before = resident_kilobytes()
     windows(100_000)
     grown = resident_kilobytes() - before
-    print(f"100,000 windows: {grown} kB more than before")
+    with capsys.disabled():
+        print(f"\n100,000 windows: {grown} kB more than before")
     assert grown < 8_000
 
 
-def test_eight_threads_work_side_by_side() -> None:
+def test_eight_threads_work_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     """How much faster is told, not asserted: it depends on the machine. That all get the same is asserted."""
     text = json.dumps({"model": "gpt-4", "messages": tool_turns(2_000)})
     results: list[str] = []
@@ -52,7 +54,8 @@ def test_eight_threads_work_side_by_side() -> None:
     for thread in threads:
         thread.join()
     together = time.perf_counter() - start
-    print(f"8 threads: {alone / together:.2f} times as fast as one after the other")
+    with capsys.disabled():
+        print(f"\n8 threads: {alone / together:.2f} times as fast as one after the other")
     assert len(set(results)) == 1 and len(results) == 16
 
 
