@@ -32,6 +32,22 @@ async fn a_run_stops_before_it_costs_more_than_it_may() {
 }
 
 #[tokio::test]
+async fn a_run_that_goes_on_has_no_more_money_than_before() {
+    let world = World::new(Api::Anthropic, steps(120)).await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.state");
+    let options = ExecuteOptions { max_cost: Cost::from_usd(0.1), ..world.options() };
+    let config = ExecutorConfig { state_file: Some(path.clone()), ..ExecutorConfig::new(options) };
+    let executor = || Executor::new(Arc::clone(&world.provider), Arc::clone(&world.tools), config.clone());
+    let first = executor().run("Do the task.").await.unwrap();
+    assert_eq!(first.outcome, RunOutcome::OutOfBudget);
+    let asked = world.statuses().len();
+    let again = executor().resume(&path).await.unwrap();
+    assert_eq!((again.outcome, again.cost), (RunOutcome::OutOfBudget, first.cost));
+    assert_eq!(world.statuses().len(), asked, "it asked although its money was spent");
+}
+
+#[tokio::test]
 async fn a_run_that_cannot_afford_one_call_makes_none() {
     let world = World::new(Api::Anthropic, steps(2)).await;
     let options = ExecuteOptions { max_cost: Cost::from_usd(0.000_001), ..world.options() };

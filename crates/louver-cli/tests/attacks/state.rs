@@ -80,7 +80,7 @@ fn the_model_does_not_reach_its_own_state_or_configuration() {
     command.args(["run", "../TASK.md", "--config", "own.yml", "--state", "run.state", "--allow", "cat"]);
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert!(said(&output).contains("commands can reach the state file"), "{}", said(&output));
+    assert!(said(&output).contains("commands can reach state, configuration and logs"), "{}", said(&output));
     let state = std::fs::read_to_string(world.inside("run.state")).unwrap();
     assert_eq!(
         state.matches("belongs to the run itself and is out of reach").count(),

@@ -71,7 +71,9 @@ fn check_and_repair(path: &Path, has_all_results: bool) {
     let (repaired_exit, repaired, said) = louver(&["repair"], path);
     assert_eq!(repaired_exit, Exit::Done, "repair {name}");
     assert!(!said.contains("cannot be repaired"), "repair {name}: {said}");
-    assert_eq!(repaired == std::fs::read(path).unwrap(), exit == Exit::Done, "repair {name}");
+    // What is too long is for `trim` to mend.
+    let is_broken = findings.lines().any(|line| !line.contains(": context-window: "));
+    assert_eq!(repaired == std::fs::read(path).unwrap(), !is_broken, "repair {name}");
 }
 
 #[test]
