@@ -86,7 +86,12 @@ impl World {
     /// A run, and the writing end of the pipe `go` that a command of it now reads from.
     pub(crate) fn waiting(&self, arguments: &[&str]) -> (Child, File) {
         let go = self.pipe("go");
-        let child = self.command(arguments).spawn().unwrap();
+        let louver = self.command(arguments);
+        // Whoever runs the tests may have been told to outlive its terminal, which is inherited.
+        let mut command = Command::new("env");
+        command.arg("--default-signal=HUP").arg(louver.get_program()).args(louver.get_args());
+        command.current_dir(self.folder.path()).env("ATTACKED_KEY", KEY);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // Opens as soon as the command reads.
         let go = File::options().write(true).open(go).unwrap();
         (child, go)
