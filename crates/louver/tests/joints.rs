@@ -8,8 +8,10 @@ use louver::condense::{Outcome, Summary};
 use louver::count::count_message;
 use louver::economy::Economy;
 use louver::legality::check;
-use louver::plan::{Largest, Overflow, Trigger, Warning};
-use louver::policy::{LadderConfig, MessagesConfig, ObservationsConfig, PolicyKind, TABLE, TokensConfig};
+use louver::plan::{Bound, Largest, Overflow, Pins, Plan, Trigger, Warning};
+use louver::policy::{
+    LadderConfig, MessagesConfig, ObservationsConfig, Policy, PolicyInput, PolicyKind, TABLE, TokensConfig,
+};
 use louver::report::Report;
 use louver::tokens::{Chars4, CounterChoice, Factor, Millitokens};
 use louver::trim::{TrimError, TrimOptions, Trimmed, trim};
@@ -18,6 +20,7 @@ use louver::window::{Origin, SyntheticKind, Usage, Window, WindowConfig, WithPay
 use louver::wire::{Body, Format, Message, Role};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 const FORMATS: [Format; 4] = [Format::Anthropic, Format::OpenAiChat, Format::OpenAiResponses, Format::Gemini];
 
@@ -1196,4 +1199,60 @@ fn clipping_what_the_model_does_not_see_does_not_make_the_view_larger() {
     let fit = window.fit().unwrap();
     assert!(fit.tokens_after <= fit.tokens_before, "{fit:?}");
     assert!(sent(&window).iter().any(|text| text.contains("redacted_thinking")), "{:#?}", sent(&window));
+}
+
+/// Folds the first answer once there are four messages, and lets the question behind a compaction go later.
+#[derive(Debug)]
+struct Folding;
+
+impl Policy for Folding {
+    fn name(&self) -> &str {
+        "folding"
+    }
+
+    fn bound(&self) -> Bound {
+        Bound::None
+    }
+
+    fn pins(&self, _: &PolicyInput<'_>) -> Pins {
+        Pins::head(1)
+    }
+
+    fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
+        let mut builder = input.builder(&self.pins(input));
+        builder.plan_mut().head_end = 1;
+        match input.log_len() {
+            4 => {
+                builder.evict_where(|unit| unit.range.start == 1);
+                builder.put_ledger("[one answer is folded here]".to_owned());
+            }
+            11 => drop(builder.evict_where(|unit| unit.range.start == 8)),
+            _ => {}
+        }
+        Ok(builder.into_plan())
+    }
+}
+
+#[test]
+fn an_account_that_moves_behind_a_compaction_changes_what_stood_behind_its_old_place() {
+    let config = config(Format::Anthropic, PolicyKind::Custom(Arc::new(Folding)), 10_000);
+    let mut window = Window::new(config.with_thinking(ThinkingBinding::Prefix)).unwrap();
+    for (role, text) in
+        [(Role::User, "Go."), (Role::Assistant, "One."), (Role::User, "And?"), (Role::Assistant, "Two.")]
+    {
+        say(&mut window, role, text);
+    }
+    assert!(window.fit().unwrap().is_account_new);
+    say(&mut window, Role::User, "Think.");
+    push(&mut window, &json!({ "role": "assistant", "content": [thought(), { "type": "text", "text": "Done." }] }));
+    say(&mut window, Role::User, "And now?");
+    let compaction = json!({ "type": "compaction", "content": "So far.", "signature": "s" });
+    push(&mut window, &json!({ "role": "assistant", "content": [compaction] }));
+    for (role, text) in [(Role::User, "More?"), (Role::Assistant, "More."), (Role::User, "Enough.")] {
+        say(&mut window, role, text);
+    }
+    assert!(sent(&window).iter().any(|raw| raw.contains("thinking")), "it stands behind what it was written behind");
+    let fit = window.fit().unwrap();
+    assert_eq!((fit.edited.as_slice(), fit.tokens_expected), ([5].as_slice(), Some(fit.tokens_after)));
+    assert!(!sent(&window).iter().any(|raw| raw.contains("thinking")), "the ledger is not before it any more");
 }

@@ -222,7 +222,7 @@ impl<'a> PlanBuilder<'a> {
         let is_unseen = |ours: &Synthetic| ours.kind.is_account() && ours.before <= seen_at;
         if seen_at > 0 && self.input.synthetics.iter().any(is_unseen) {
             // It moves to where the model sees it.
-            self.change_from(self.head_end());
+            self.change_from(self.account_start());
         }
         let amount = unit.range.clone().map(|index| self.amount(index)).sum();
         self.total = self.total.saturating_sub(amount);
@@ -315,7 +315,7 @@ impl<'a> PlanBuilder<'a> {
             false => LedgerChange::Write(ledger),
         };
         if self.plan.ledger != LedgerChange::Keep {
-            self.change_from(self.head_end());
+            self.change_from(self.account_start());
         }
     }
 
@@ -365,7 +365,7 @@ impl<'a> PlanBuilder<'a> {
     fn drop_summary(&mut self) {
         if let Some(summary) = self.input.synthetics.iter().find(|ours| ours.kind == SyntheticKind::Summary) {
             self.total = self.total.saturating_sub(summary.amount);
-            self.change_from(self.head_end());
+            self.change_from(self.account_start());
             self.plan.drops_summary = true;
         }
     }
@@ -377,6 +377,12 @@ impl<'a> PlanBuilder<'a> {
         let head_end = head_end.max(self.input.landmarks.seen_from());
         let position = self.left.partition_point(|left| left.unit.range.start < head_end);
         position.checked_sub(1).map_or(0, |last| self.left[last].unit.range.end).max(head_end)
+    }
+
+    /// Where the first thing changes once accounts do: where they stand, or will. They move behind a compaction.
+    fn account_start(&self) -> usize {
+        let standing = self.input.synthetics.iter().find(|ours| ours.kind.is_account());
+        standing.map_or(usize::MAX, |ours| ours.before).min(self.head_end())
     }
 
     /// The plan as it is.

@@ -194,13 +194,16 @@ impl Window {
         let keeps_synthetics = gone.is_empty() && !are_accounts_new;
         let synthetics = (!keeps_synthetics).then(|| self.synthetics_after(&gone, head_end, accounts));
         let account_place = gone.next_behind(head_end);
+        // One that moves behind a compaction leaves its old place, too.
+        let standing = self.synthetics.iter().find(|ours| ours.kind.is_account());
+        let account_start = standing.map_or(account_place, |ours| ours.before.min(account_place));
         let seen_at = self.landmarks.compaction.unwrap_or(0);
         let is_unseen = |ours: &Synthetic| ours.kind.is_account() && ours.before <= seen_at;
         let is_moved = !gone.is_empty() && seen_at > 0 && self.synthetics.iter().any(is_unseen);
         let change_start = [
             gone.ranges.first().map(|range| range.start),
             edits.iter().map(|edit| edit.index + 1).min(),
-            (are_accounts_new || is_moved).then_some(account_place),
+            (are_accounts_new || is_moved).then_some(account_start),
         ];
         let change_start = change_start.into_iter().flatten().min().unwrap_or(usize::MAX);
         let edited = self.edited_after(&gone, edits, change_start);
