@@ -60,6 +60,12 @@ impl Programs {
         if args.read_only {
             confinement = confinement.read_only();
         }
+        let is_confining = !args.allow.is_empty() || job.config.tools.mcp_servers.values().any(|server| server.confine);
+        if args.allow_tcp && !is_confining {
+            shell.printer.warning(
+                "--allow-tcp has no effect: there is no command (--allow) and no server (`confine`) to confine",
+            );
+        }
         let launcher = shell.launcher.clone();
         let guard = launcher.as_ref().map_or(Guard::None, |_| Guard::of_this_kernel());
         if !args.allow.is_empty() {

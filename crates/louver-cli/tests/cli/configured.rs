@@ -221,3 +221,16 @@ fn a_key_that_others_could_read_on_the_way_is_warned_of() {
     assert_eq!(elsewhere.code, 3, "{}", elsewhere.stderr);
     assert!(elsewhere.stderr.starts_with(warning), "{}", elsewhere.stderr);
 }
+
+#[test]
+fn a_flag_for_commands_is_idle_where_there_are_none() {
+    let world = World::new();
+    let sandbox = world.sandbox(steps(1));
+    let config = format!("provider: {{type: anthropic-api, base_url: '{}', api_key_env: TEST_KEY}}", sandbox.url());
+    let run = |flags: &[&str]| Run::of(&world.command(&config).args(flags).output().unwrap());
+    let idle = "warning: --allow-tcp has no effect: ";
+    let alone = run(&["--allow-tcp"]);
+    assert!(alone.done().contains("All is read.") && alone.stderr.contains(idle), "{}", alone.stderr);
+    let used = run(&["--allow-tcp", "--allow", "ls"]);
+    assert!(used.done().contains("All is read.") && !used.stderr.contains(idle), "{}", used.stderr);
+}
