@@ -219,7 +219,7 @@ impl Exchange {
         entry: &mut JournalEntry,
     ) -> Result<Outcome, Refusal> {
         let step = if only_warms(request) {
-            Step::default()
+            Step { answer: Answer { is_cut: true, ..Answer::default() }, fault: None }
         } else {
             self.state().runs.step(run_key(provider.format, request), &self.settings.scenario, prompt)
         };
@@ -232,6 +232,7 @@ impl Exchange {
         if !(provider.shows_thinking)(request) {
             answer.thinking = None;
         }
+        let answer = answer.cut(parameters::most_output(provider.format, request), &self.settings.counter);
         let settlement = self.settle(request, prompt);
         let usage = self.usage(prompt, &settlement, &answer);
         entry.cache_read_tokens = usage.read;

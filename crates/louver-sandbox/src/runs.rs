@@ -7,7 +7,7 @@ use crate::prompt::Prompt;
 use crate::scenario::{Fault, Scenario, Tools, Turn};
 
 /// The model's answer to one request, and what goes wrong with it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Step {
     pub(crate) answer: Answer,
     pub(crate) fault: Option<Fault>,

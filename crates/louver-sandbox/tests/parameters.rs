@@ -31,7 +31,7 @@ async fn a_field_that_an_api_does_not_know_is_refused_in_its_words() {
     assert_eq!(client.sandbox.journal()[0].violations[0].path, "reasoning_effrt");
     let mut both_spellings = hello(Format::Gemini);
     both_spellings["system_instruction"] = json!({"parts": [{"text": "Be brief."}]});
-    both_spellings["generationConfig"] = json!({"maxOutputTokens": 9_000_000});
+    both_spellings["generation_config"] = json!({"max_output_tokens": 9_000});
     assert_eq!(client.ask(Format::Gemini, &both_spellings).await.0, 200);
 }
 
@@ -88,5 +88,57 @@ async fn nobody_may_ask_for_more_than_a_model_writes() {
         assert_eq!((status, message(&answer)), (400, words));
         body[field] = json!(most);
         assert_eq!(client.ask(format, &body).await.0, 200, "{format}");
+    }
+}
+
+#[tokio::test]
+async fn gemini_refuses_a_length_beyond_what_its_model_writes() {
+    let client = Client::named("echo").await;
+    for (camel, snake) in [("generationConfig", "maxOutputTokens"), ("generation_config", "max_output_tokens")] {
+        for wrong in [65_537, 0, -1] {
+            let mut body = hello(Format::Gemini);
+            body[camel] = json!({snake: wrong});
+            let (status, answer) = client.ask(Format::Gemini, &body).await;
+            let words = format!(
+                "Unable to submit request because it has a maxOutputTokens value of {wrong} but the supported range is from \
+                 1 (inclusive) to 65537 (exclusive). Update the value and try again."
+            );
+            assert_eq!((status, message(&answer)), (400, words.as_str()));
+        }
+        let mut body = hello(Format::Gemini);
+        body[camel] = json!({snake: 65_536});
+        assert_eq!(client.ask(Format::Gemini, &body).await.0, 200);
+    }
+}
+
+#[tokio::test]
+async fn a_length_that_no_answer_can_have_is_refused() {
+    let client = Client::named("echo").await;
+    for (format, field, wrong, words) in [
+        (Format::Anthropic, "max_tokens", json!(-1), "max_tokens: Input should be greater than or equal to 0"),
+        (Format::Anthropic, "max_tokens", json!("many"), "max_tokens: Input should be a valid integer"),
+        (
+            Format::OpenAiChat,
+            "max_tokens",
+            json!(0),
+            "Invalid 'max_tokens': integer below minimum value. Expected a value >= 1, but got 0 instead.",
+        ),
+        (
+            Format::OpenAiResponses,
+            "max_output_tokens",
+            json!(15),
+            "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got 15 instead.",
+        ),
+        (
+            Format::OpenAiResponses,
+            "max_output_tokens",
+            json!(20.5),
+            "Invalid type for 'max_output_tokens': expected an integer, but got 20.5 instead.",
+        ),
+    ] {
+        let mut body = hello(format);
+        body[field] = wrong;
+        let (status, answer) = client.ask(format, &body).await;
+        assert_eq!((status, message(&answer)), (400, words), "{format}");
     }
 }

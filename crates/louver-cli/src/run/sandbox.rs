@@ -12,8 +12,8 @@ pub(super) fn run(job: &Job, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
         builder = builder.context_window(tokens);
     }
     super::task::runtime()?.block_on(async {
-        let mut running =
-            builder.start(&job.listen).await.with_context(|| format!("cannot listen on {}", job.listen))?;
+        let what = || format!("cannot listen on {} (127.0.0.1:0 takes any free port)", job.listen);
+        let mut running = builder.start(&job.listen).await.with_context(what)?;
         shell.printer.text(&format!("{}\n", running.url()))?;
         shell.printer.note("The journal is at /_sandbox/journal; Ctrl-C stops.");
         tokio::select! {

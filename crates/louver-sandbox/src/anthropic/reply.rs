@@ -30,10 +30,10 @@ pub(super) fn envelope(reply: &Reply<'_>, content: &[Value], usage: &Value) -> V
 }
 
 pub(super) fn stop_reason(reply: &Reply<'_>) -> &'static str {
-    match (&reply.answer.text, reply.answer.calls.is_empty()) {
-        (_, false) => "tool_use",
-        (Some(_), true) => "end_turn",
-        (None, true) => "max_tokens",
+    match (reply.answer.is_cut, reply.answer.calls.is_empty()) {
+        (true, _) => "max_tokens",
+        (false, false) => "tool_use",
+        (false, true) => "end_turn",
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) fn whole(reply: &Reply<'_>) -> Value {
 pub(super) fn chunk(reply: &Reply<'_>, parts: &[Value], is_last: bool, candidate_tokens: u64) -> Value {
     let mut candidate = json!({"content": {"parts": parts, "role": "model"}, "index": 0});
     if is_last {
-        candidate["finishReason"] = json!("STOP");
+        candidate["finishReason"] = json!(if reply.answer.is_cut { "MAX_TOKENS" } else { "STOP" });
     }
     json!({
         "candidates": [candidate],
@@ -23,7 +23,7 @@ pub(super) fn chunk(reply: &Reply<'_>, parts: &[Value], is_last: bool, candidate
     })
 }
 
-/// The parts of an answer: thought, text, calls.
+/// The parts of an answer: thought, text, calls. A call that could not be written to its end is no part.
 pub(super) fn parts(reply: &Reply<'_>) -> Vec<Value> {
     let answer = reply.answer;
     let mut parts = Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn parts(reply: &Reply<'_>) -> Vec<Value> {
     if let Some(text) = &answer.text {
         parts.push(json!({"text": text}));
     }
-    for (index, call) in answer.calls.iter().enumerate() {
+    for (index, call) in answer.calls.iter().enumerate().filter(|(_, call)| !call.is_cut()) {
         let id = format!("sbx{:012}{index:02}", reply.serial);
         let mut part = json!({"functionCall": {"id": id, "name": call.name, "args": call.arguments_object()}});
         if index == 0 && signature::is_needed(reply.request) {

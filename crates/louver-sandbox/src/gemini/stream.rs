@@ -9,6 +9,9 @@ use crate::sse;
 
 pub(super) fn events(reply: &Reply<'_>) -> Vec<String> {
     let parts: Vec<Value> = reply::parts(reply).iter().flat_map(split).collect();
+    if parts.is_empty() {
+        return vec![sse::unnamed(&reply::whole(reply))];
+    }
     let count = parts.len() as u64;
     let total = reply.usage.visible_output;
     let mut events: Vec<String> = Vec::new();

@@ -7,7 +7,7 @@ use crate::provider::{Reply, Usage};
 pub(super) fn whole(reply: &Reply<'_>) -> Value {
     let mut message = json!({
         "role": "assistant",
-        "content": reply.answer.text,
+        "content": said(reply),
         "refusal": null,
         "annotations": [],
     });
@@ -20,6 +20,12 @@ pub(super) fn whole(reply: &Reply<'_>) -> Value {
         json!([{"index": 0, "message": message, "logprobs": null, "finish_reason": finish_reason(reply)}]);
     body["usage"] = usage_object(&reply.usage);
     body
+}
+
+/// What is said; an answer that was cut before its first word says an empty text.
+pub(super) fn said<'a>(reply: &Reply<'a>) -> Option<&'a str> {
+    let answer = reply.answer;
+    answer.text.as_deref().or((answer.is_cut && answer.calls.is_empty()).then_some(""))
 }
 
 /// What whole answers and chunks have in common.
@@ -35,7 +41,11 @@ pub(super) fn envelope(reply: &Reply<'_>, object: &str) -> Value {
 }
 
 pub(super) fn finish_reason(reply: &Reply<'_>) -> &'static str {
-    if reply.answer.calls.is_empty() { "stop" } else { "tool_calls" }
+    match (reply.answer.is_cut, reply.answer.calls.is_empty()) {
+        (true, _) => "length",
+        (false, false) => "tool_calls",
+        (false, true) => "stop",
+    }
 }
 
 pub(super) fn call_id(reply: &Reply<'_>, index: usize) -> String {

@@ -29,7 +29,7 @@ pub(super) fn events(reply: &Reply<'_>) -> Vec<String> {
 }
 
 fn deltas(reply: &Reply<'_>) -> Vec<Value> {
-    let text = reply.answer.text.as_deref();
+    let text = reply::said(reply);
     let mut deltas = vec![json!({"role": "assistant", "content": text.map(|_| ""), "refusal": null})];
     let pieces = sse::pieces(text.unwrap_or_default());
     deltas.extend(pieces.iter().map(|piece| json!({"content": piece})));

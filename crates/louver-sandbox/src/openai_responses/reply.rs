@@ -7,11 +7,20 @@ use crate::body::{is_missing, items};
 use crate::provider::{Reply, Usage};
 
 pub(super) fn whole(reply: &Reply<'_>) -> Value {
-    let mut response = envelope(reply, "completed");
+    let mut response = envelope(reply, status(reply));
     response["output"] = json!(output(reply));
     response["usage"] = usage_object(&reply.usage);
-    response["completed_at"] = json!(reply.created);
+    if reply.answer.is_cut {
+        response["incomplete_details"] = json!({"reason": "max_output_tokens"});
+    } else {
+        response["completed_at"] = json!(reply.created);
+    }
     response
+}
+
+/// How an answer ended, and with it the last item that is not reasoning.
+pub(super) fn status(reply: &Reply<'_>) -> &'static str {
+    if reply.answer.is_cut { "incomplete" } else { "completed" }
 }
 
 /// A response without its output.
@@ -57,7 +66,7 @@ pub(super) fn output(reply: &Reply<'_>) -> Vec<Value> {
         output.push(json!({
             "id": links::item_id("msg", reply, 0),
             "type": "message",
-            "status": "completed",
+            "status": if reply.answer.calls.is_empty() { status(reply) } else { "completed" },
             "role": "assistant",
             "content": [{"type": "output_text", "text": text, "annotations": [], "logprobs": []}],
         }));
@@ -66,7 +75,7 @@ pub(super) fn output(reply: &Reply<'_>) -> Vec<Value> {
         output.push(json!({
             "id": links::item_id("fc", reply, index),
             "type": "function_call",
-            "status": "completed",
+            "status": if call.is_cut() { status(reply) } else { "completed" },
             "call_id": format!("call_sbx{:012}{index:02}", reply.serial),
             "name": call.name,
             "arguments": call.arguments_text(),

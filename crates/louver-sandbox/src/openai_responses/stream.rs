@@ -20,7 +20,8 @@ pub(super) fn events(reply: &Reply<'_>) -> Vec<String> {
         }
         events.push("response.output_item.done", json!({"output_index": index, "item": item}));
     }
-    events.push("response.completed", json!({"response": reply::whole(reply)}));
+    let end = format!("response.{}", reply::status(reply));
+    events.push(&end, json!({"response": reply::whole(reply)}));
     events.list
 }
 
