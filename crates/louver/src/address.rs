@@ -80,6 +80,11 @@ impl Address {
         format!("{OPEN}{self}{CLOSE}")
     }
 
+    /// The same for a single message: a ledger names hundreds.
+    pub(crate) fn tag_of(message: usize) -> String {
+        [OPEN, &message.to_string(), CLOSE].concat()
+    }
+
     /// Whether a text is meant as an address, well spelled or not.
     ///
     /// ```

@@ -58,11 +58,18 @@ fn a_short_conversation_is_told_by_its_bytes() {
         let config = WindowConfig::new(Format::OpenAiChat, policy).with_model(Some(&model), CounterChoice::Auto);
         config.with_budget(Budget::new(model.context_window, None).unwrap())
     };
-    for policy in TABLE.iter().map(|row| row.kind()).filter(|policy| policy.name() != "ladder-lean") {
-        let [bounded, counted] = with_and_without(&body, &config(policy.clone())).map(Result::unwrap);
-        assert!(bounded.is_bound && !counted.is_bound, "{}", policy.name());
+    let said = |role: &str, words: usize| format!(r#"{{"role":"{role}","content":"{}"}}"#, "word ".repeat(words));
+    let answered = [said("user", 700), said("assistant", 1_400), said("user", 700)].join(",");
+    let answered = Body::parse(&format!("[{answered}]"), None).unwrap();
+    for policy in TABLE.iter().map(|row| row.kind()) {
+        for body in [&body, &answered] {
+            let [bounded, counted] = with_and_without(body, &config(policy.clone())).map(Result::unwrap);
+            assert!(bounded.is_bound && !counted.is_bound, "{}", policy.name());
+            assert_eq!(bounded.json, counted.json, "{}", policy.name());
+        }
     }
-    let long = Body::parse(&format!(r#"[{{"role":"user","content":"{}"}}]"#, "word ".repeat(20_000)), None).unwrap();
+    let long = [said("user", 1), said("assistant", 20_000), said("user", 1)].join(",");
+    let long = Body::parse(&format!("[{long}]"), None).unwrap();
     let [trimmed, _] = with_and_without(&long, &config(PolicyKind::default_for(true))).map(Result::unwrap);
     assert!(!trimmed.is_bound, "a count may decide about a longer one");
 }

@@ -786,7 +786,9 @@ fn talk(window: &mut Window, messages: usize, tokens: usize) {
 }
 
 fn recent(format: Format, keep_recent_tokens: u64, allowed_tokens: u64) -> Window {
-    let mut config = unhurried_ladder(allowed_tokens, |ladder| ladder.keep_recent_tokens = keep_recent_tokens);
+    let mut config = unhurried_ladder(allowed_tokens, |ladder| {
+        (ladder.keep_recent_turns, ladder.keep_recent_tokens) = (u64::MAX, keep_recent_tokens);
+    });
     config.format = format;
     started(config)
 }
@@ -1116,7 +1118,7 @@ fn the_report_says_what_the_summary_cost() {
 #[test]
 fn an_account_does_not_begin_an_unfinished_turn_in_place_of_thinking() {
     let block = json!({ "type": "compaction", "content": "So far, so good.", "signature": "c2ln" });
-    let mut config = unhurried_ladder(320, |ladder| ladder.keep_recent_tokens = 0);
+    let mut config = unhurried_ladder(370, |ladder| ladder.keep_recent_tokens = 0);
     (config.format, config.thinking) = (Format::Anthropic, ThinkingBinding::OpenTurn);
     let mut window = Window::new(config).unwrap();
     let long = json!({ "role": "assistant", "content": text(300) });

@@ -11,23 +11,28 @@ use std::borrow::Cow;
 /// ```
 #[must_use]
 pub fn decode(inner: &str) -> Cow<'_, str> {
-    let Some(first) = memchr::memchr(b'\\', inner.as_bytes()) else {
+    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return Cow::Borrowed(inner);
-    };
+    }
     let mut decoded = String::with_capacity(inner.len());
+    decode_into(inner, &mut decoded);
+    Cow::Owned(decoded)
+}
+
+/// The same behind what a text holds already, so that many short ones need no memory of their own.
+pub(crate) fn decode_into(inner: &str, decoded: &mut String) {
     let mut rest = inner;
-    let mut next = Some(first);
-    while let Some(at) = next {
+    while let Some(at) = backslash_in(rest.as_bytes()) {
         decoded.push_str(&rest[..at]);
         let Some((meaning, length)) = meaning_of(&rest.as_bytes()[at..]) else {
+            // What is no escape stands as it is written.
+            rest = &rest[at..];
             break;
         };
         decoded.push(meaning);
         rest = &rest[at + length..];
-        next = backslash_in(rest.as_bytes());
     }
     decoded.push_str(rest);
-    Cow::Owned(decoded)
 }
 
 /// The next escape of code or JSON is near, and a call for every few bytes costs more than it finds: the first words are
@@ -143,6 +148,11 @@ mod tests {
     fn a_lone_surrogate_is_one_replacement_character() {
         assert_eq!(decode(r"a\ud800b\udc00"), "a\u{fffd}b\u{fffd}");
         assert_eq!(decode(r"\ud83d\ude00"), "😀");
+    }
+
+    #[test]
+    fn what_is_no_escape_stands_as_it_is_written() {
+        assert_eq!(decode(r"a\tb\x c"), "a\tb\\x c");
     }
 
     proptest! {

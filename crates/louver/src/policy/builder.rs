@@ -410,7 +410,10 @@ impl<'a> PlanBuilder<'a> {
         let Some(chars) = clippable_chars(self.input.shape(index), part) else {
             return;
         };
-        for keep_chars in [self.chars_that_fit(chars), OVERSIZED_CHARS as usize] {
+        // Nobody knows how many characters a token has before it is counted: each guess goes further than the last.
+        let mut keep_chars = chars as usize;
+        for chars_per_token in [4, 8, 16, u64::MAX] {
+            keep_chars = self.chars_that_fit(keep_chars, chars_per_token);
             self.edit(index, &[Edit { index, part, change: Change::Clip { keep_chars } }]);
             if self.fits() {
                 return;
@@ -418,11 +421,11 @@ impl<'a> PlanBuilder<'a> {
         }
     }
 
-    /// A first guess from four characters a token, with room for the marker.
-    fn chars_that_fit(&self, chars: u32) -> usize {
+    /// A guess at how much of so many characters may stay, with room for the marker.
+    fn chars_that_fit(&self, chars: usize, chars_per_token: u64) -> usize {
         let allowed = self.input.budget().map_or(u64::MAX, |budget| budget.allowed_tokens());
-        let cut = self.tokens().saturating_sub(allowed).saturating_mul(4).saturating_add(100);
-        let keep = u64::from(chars).saturating_sub(cut).max(u64::from(OVERSIZED_CHARS));
+        let cut = self.tokens().saturating_sub(allowed).saturating_mul(chars_per_token).saturating_add(100);
+        let keep = (chars as u64).saturating_sub(cut).max(u64::from(OVERSIZED_CHARS));
         usize::try_from(keep).unwrap_or(usize::MAX)
     }
 

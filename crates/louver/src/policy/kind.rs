@@ -161,6 +161,9 @@ pub const TABLE: &[Row] = &[
         || PolicyKind::Ladder(LadderConfig::default()),
     ),
     row("ladder-lean", "the ladder with a short tail: saves most", || PolicyKind::Ladder(LadderConfig::lean())),
+    row("ladder-full", "the ladder that only has to fit: no cut before the window is full", || {
+        PolicyKind::Ladder(LadderConfig::full())
+    }),
     row("ladder-careful", "the ladder with a long tail and a large ledger: loses least", || {
         PolicyKind::Ladder(LadderConfig::careful())
     }),

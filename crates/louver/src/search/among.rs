@@ -1,9 +1,9 @@
 //! The search itself, among some messages of an index.
 
 use super::found::Found;
-use super::index::{Posting, SearchIndex};
-use super::ranking::Scores;
-use super::terms::terms;
+use super::index::{Posting, SearchIndex, number};
+use super::ranking::{Ranking, Scores};
+use super::terms::{is_identifier, terms};
 use std::collections::HashSet;
 
 /// How many terms of a query are looked up, the rarest first.
@@ -17,12 +17,16 @@ pub const QUERY_POSTINGS: usize = 20_000;
 #[derive(Clone, Debug)]
 pub struct Among<'i> {
     index: &'i SearchIndex,
-    /// Whether each passage is searched.
-    is_searched: Vec<bool>,
-    /// How many are, and how many terms they have together.
-    passages: usize,
+    /// For each passage its place among those that are searched, or [`NOWHERE`].
+    places: Vec<u32>,
+    /// Those that are.
+    searched: Vec<u32>,
+    /// How many terms they have together.
     terms: u64,
 }
+
+/// The place of a passage that is not searched.
+const NOWHERE: u32 = u32::MAX;
 
 /// A term of a query.
 #[derive(Clone, Copy, Debug)]
@@ -48,13 +52,17 @@ impl SearchIndex {
     /// ```
     #[must_use]
     pub fn among(&self, is_left_out: impl Fn(usize) -> bool) -> Among<'_> {
-        let mut among = Among { index: self, is_searched: Vec::with_capacity(self.passages()), passages: 0, terms: 0 };
+        let places = Vec::with_capacity(self.passages());
+        let mut among = Among { index: self, places, searched: Vec::new(), terms: 0 };
         for (message, lengths) in self.lengths().enumerate() {
             let is_searched = is_left_out(message);
-            among.is_searched.resize(among.is_searched.len() + lengths.len(), is_searched);
-            if is_searched {
-                among.passages += lengths.len();
-                among.terms += lengths.iter().map(|length| u64::from(*length)).sum::<u64>();
+            for length in lengths {
+                let place = if is_searched { number(among.searched.len()) } else { NOWHERE };
+                if is_searched {
+                    among.searched.push(number(among.places.len()));
+                    among.terms += u64::from(*length);
+                }
+                among.places.push(place);
             }
         }
         among
@@ -69,23 +77,31 @@ impl<'i> Among<'i> {
     /// common do not count beside rarer ones, and where all are, only the newest passages are compared.
     #[must_use]
     pub fn search(&self, query: &str, limit: usize) -> Found {
+        self.search_by(&Ranking::default(), query, limit)
+    }
+
+    /// The same by another ranking: to measure what a ranking is worth.
+    #[must_use]
+    pub fn search_by(&self, ranking: &Ranking, query: &str, limit: usize) -> Found {
         let words = words(query);
         let known = self.known(&words);
         let rarest = self.rarest(&known);
         let wanted = if rarest.is_empty() { self.newest(&known) } else { rarest };
-        let mut scores = Scores::new(self.is_searched.len(), self.passages, self.terms);
-        for term in &wanted {
-            let rarity = scores.rarity(term.passages);
-            for posting in term.postings.iter().filter(|posting| self.holds(posting)) {
-                scores.add(posting.passage, rarity, posting.times, self.index.length(posting.passage));
+        let mut scores = Scores::new(*ranking, self.searched.len(), self.terms).of_terms(wanted.len());
+        for (number, term) in wanted.iter().enumerate() {
+            let weight = scores.weight(number, is_identifier(term.term), term.passages);
+            for (place, posting) in term.postings.iter().filter_map(|posting| Some((self.place(posting)?, posting))) {
+                scores.add(place, weight, posting.times, self.index.length(posting.passage));
             }
         }
-        let hits = scores.best(limit).into_iter().filter_map(|passage| self.index.hit(passage)).collect();
+        let best = scores.best(limit, |place| self.index.length(self.searched[place as usize]));
+        let hits = best.into_iter().filter_map(|place| self.index.hit(self.searched[place as usize])).collect();
         Found { hits, terms: wanted.iter().map(|wanted| wanted.term.to_owned()).collect() }
     }
 
-    fn holds(&self, posting: &Posting) -> bool {
-        self.is_searched.get(posting.passage as usize).is_some_and(|is_searched| *is_searched)
+    /// The place of a passage among those that are searched, if it is.
+    fn place(&self, posting: &Posting) -> Option<u32> {
+        self.places.get(posting.passage as usize).copied().filter(|place| *place != NOWHERE)
     }
 
     /// The terms of a query that the index knows, the rarest in it first.
@@ -106,7 +122,7 @@ impl<'i> Among<'i> {
         for term in known {
             let Some(rest) = left.checked_sub(term.postings.len()) else { break };
             left = rest;
-            let passages = term.postings.iter().filter(|posting| self.holds(posting)).count();
+            let passages = term.postings.iter().filter(|posting| self.place(posting).is_some()).count();
             if passages > 0 {
                 counted.push(Wanted { passages, ..*term });
             }
@@ -121,7 +137,7 @@ impl<'i> Among<'i> {
     fn newest<'q>(&self, known: &[Wanted<'q, 'i>]) -> Vec<Wanted<'q, 'i>> {
         let common = &known[..known.len().min(QUERY_TERMS)];
         let postings: u64 = common.iter().map(|term| term.postings.len() as u64).sum();
-        let passages = self.is_searched.len() as u64;
+        let passages = self.places.len() as u64;
         let start = passages.saturating_sub(passages * QUERY_POSTINGS as u64 / postings.max(1));
         let newest = |term: &Wanted<'q, 'i>| {
             let older = term.postings.partition_point(|posting| u64::from(posting.passage) < start);

@@ -67,11 +67,29 @@ impl SearchIndex {
             index.messages.resize(index.lengths.len(), message);
             index.ends.push(number(index.lengths.len()));
         }
+        index.with_postings(postings)
+    }
+
+    /// The same messages with these terms at hand in the place of others, as [`from_parts`](Self::from_parts) takes them: for
+    /// whoever searches the same messages again. O(postings).
+    ///
+    /// ```
+    /// use louver::search::{Posting, SearchIndex};
+    ///
+    /// let index = SearchIndex::from_parts([&[7, 3][..], &[5]], []);
+    /// let needle = ("needle".to_owned(), vec![Posting { passage: 2, times: 1 }]);
+    /// let hits = index.with_postings([needle]).among(|_| true).search("the needle", 5).hits;
+    /// assert_eq!(hits.iter().map(|hit| hit.message).collect::<Vec<_>>(), [1]);
+    /// ```
+    #[must_use]
+    pub fn with_postings(mut self, postings: impl IntoIterator<Item = (String, Vec<Posting>)>) -> Self {
+        self.numbers.clear();
+        self.postings.clear();
         for (term, postings) in postings {
-            let term = index.number(&term);
-            index.postings[term as usize] = postings;
+            let term = self.number(&term);
+            self.postings[term as usize] = postings;
         }
-        index
+        self
     }
 
     /// How many messages it holds.
@@ -158,7 +176,7 @@ impl<'m> Extend<&'m Message> for SearchIndex {
 }
 
 /// A count as it is kept: there is no room for four billion of anything.
-fn number(count: usize) -> u32 {
+pub(super) fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 

@@ -21,7 +21,7 @@ fn found(index: &SearchIndex, query: &str) -> Vec<usize> {
 #[test]
 fn the_rarest_words_decide_and_case_does_not() {
     let index = index(&["the cat sat", "the dog ran", "the bird sang", "the Dog and the cat"]);
-    assert_eq!(found(&index, "where is the DOG")[..2], [1, 3]);
+    assert_eq!(found(&index, "where is the DOG")[..2], [3, 1]);
     assert_eq!(found(&index, "a zebra"), [0; 0]);
 }
 
@@ -38,7 +38,7 @@ fn names_are_found_whole_and_by_their_pieces() {
 
 #[test]
 fn operators_and_quotes_mean_nothing() {
-    let index = index(&["alpha beta", "gamma near delta", "not and or"]);
+    let index = index(&["not and or", "gamma near delta", "alpha beta"]);
     let queries = [
         r#""alpha"#,
         "alpha\"\"",
@@ -54,9 +54,9 @@ fn operators_and_quotes_mean_nothing() {
         "alpha\\",
     ];
     for query in queries {
-        assert_eq!(found(&index, query)[0], 0, "{query}");
+        assert_eq!(found(&index, query)[0], 2, "{query}");
     }
-    assert_eq!(found(&index, "alpha NOT alpha")[..2], [0, 2]);
+    assert_eq!(found(&index, "alpha NOT alpha")[..2], [2, 0]);
     for query in ["", " ", "\"", "* ^ ( ) - + : , . ; ' \\", "\u{0}"] {
         assert_eq!(found(&index, query), [0; 0], "{query:?}");
     }
@@ -66,7 +66,7 @@ fn operators_and_quotes_mean_nothing() {
 fn the_best_five_and_of_equal_ones_the_newest() {
     let index = index(&(0..9).map(|number| format!("needle {number}{number}")).collect::<Vec<_>>());
     assert_eq!(found(&index, "needle"), [8, 7, 6, 5, 4]);
-    assert_eq!(found(&index, "needle 33"), [3, 8, 7, 6, 5]);
+    assert_eq!(found(&index, "needle 33"), [3, 4, 5, 6, 7], "and what was said next");
     let count = |limit| index.among(|_| true).search("needle", limit).hits.len();
     assert_eq!([0, 2, 100].map(count), [0, 2, 9]);
 }
@@ -78,7 +78,7 @@ fn only_what_was_left_out_is_found() {
         let hits = index.among(is_left_out).search("alpha beta", 5).hits;
         hits.into_iter().map(|hit| hit.message).collect::<Vec<_>>()
     };
-    assert_eq!(found(|message| message < 3), [0, 2, 1]);
+    assert_eq!(found(|message| message < 3), [0, 1, 2]);
     assert_eq!(found(|message| message == 2), [2]);
     assert_eq!(found(|_| false), [0; 0]);
 }
@@ -122,6 +122,14 @@ fn long_messages_are_found_by_passage_with_the_words_marked() {
     assert!(text.chars().count() <= PASSAGE_CHARS + 1);
     let marked: Vec<&str> = found.marks(text).into_iter().map(|mark| &text[mark]).collect();
     assert_eq!(marked, ["needle", "NEEDLE_2"]);
+}
+
+#[test]
+fn what_a_file_holds_is_found_by_its_name() {
+    // The result does not say which file it is of; other results have the words of the question, too.
+    let texts = ["what holds the path?", "a/needle.rs", "the path holds seven", "b/other.rs", "the path holds nine"];
+    let index = index(&texts);
+    assert_eq!(found(&index, "what is the path that a/needle.rs holds")[..2], [1, 2]);
 }
 
 #[test]

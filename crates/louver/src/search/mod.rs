@@ -1,8 +1,9 @@
 //! Finds again what was left out of a conversation.
 //!
 //! A message is cut into [passages](passages()), a passage is known by its terms (an identifier whole and by its
-//! pieces, in any case), and the passages that say most of a query's rarest terms are best (BM25). The index grows as
-//! the conversation does and holds no text; what was left out is asked anew with every search.
+//! pieces, in any case), and the passages that say most of a query's rarest terms, or stand right behind one that does,
+//! are best ([`Ranking`]). The index grows as the conversation does and holds no text; what was left out is asked anew
+//! with every search.
 //!
 //! ```
 //! use louver::search::{SearchIndex, passages};
@@ -31,4 +32,5 @@ pub use among::{Among, QUERY_POSTINGS};
 pub use found::{Found, Hit};
 pub use index::{Posting, SearchIndex};
 pub use passages::{PASSAGE_CHARS, passages};
+pub use ranking::Ranking;
 pub use terms::terms;

@@ -23,6 +23,11 @@ fn level(byte: u8) -> u8 {
     }
 }
 
+/// Whether a term has several pieces: a path, a dotted name, words with hyphens or underscores between them.
+pub(super) fn is_identifier(term: &str) -> bool {
+    term.bytes().any(|byte| level(byte) < WORD)
+}
+
 /// Calls `each` with every term of a text in small letters, and where it stands. O(text).
 ///
 /// ```

@@ -53,7 +53,7 @@ impl Drawn {
             *tokens = self.tokens.clone();
         }
         if let Some(ladder) = policy.ladder_mut() {
-            *ladder = LadderConfig { ..self.ladder.clone() };
+            *ladder = LadderConfig { row: ladder.row, ..self.ladder.clone() };
         }
         if let PolicyKind::Mask(config) | PolicyKind::ClearTools(config) = &mut policy {
             *config = ObservationsConfig { trigger_tokens: self.trigger_tokens, keep: self.keep };
@@ -91,20 +91,25 @@ fn tokens() -> impl Strategy<Value = TokensConfig> {
 
 fn ladder() -> impl Strategy<Value = LadderConfig> {
     let pin = prop::collection::vec(prop_oneof![Just("ipsum_3".to_owned()), Just("Hm.".to_owned())], 0..2);
-    (0..3_000u64, 0..1_500u64, 0..=100u8, prop_oneof![3 => Just(0u64), 1 => 20..400u64], pin, any::<bool>()).prop_map(
-        |(keep_recent_tokens, ledger_tokens, lines_percent, shrink_on_arrival_tokens, pin, summarize_on_trim)| {
+    (0..3_000u64, 0..1_500u64, 0..=100u32, prop_oneof![3 => Just(0u64), 1 => 20..400u64], pin, any::<bool>()).prop_map(
+        |(keep_recent_tokens, ledger_tokens, worth_percent, shrink_on_arrival_tokens, pin, summarize_on_trim)| {
             // Every call of the drawn histories: now and then nothing but words may leave.
             let pin_tools = if keep_recent_tokens % 16 == 0 { vec!["read".to_owned()] } else { Vec::new() };
             LadderConfig {
                 keep_recent_tokens,
                 ledger_tokens,
-                lines_percent,
+                keep_recent_turns: keep_recent_tokens % 7,
+                prose_tokens: ledger_tokens / 3,
+                worth_percent,
+                lines_beside: u8::try_from(worth_percent % 4).unwrap_or(0),
+                favour_rare: u8::try_from(worth_percent % 5).unwrap_or(0),
                 shrink_on_arrival_tokens,
                 pin,
                 pin_tools,
                 quote_thinking: ledger_tokens % 2 == 0,
                 summarize_on_trim,
-                when: if lines_percent % 4 == 0 { CutWhen::Full } else { CutWhen::Pays },
+                leave_below_tokens: if worth_percent % 3 == 0 { keep_recent_tokens * 2 } else { 0 },
+                when: if worth_percent % 4 == 0 { CutWhen::Full } else { CutWhen::Pays },
                 ..LadderConfig::default()
             }
         },

@@ -85,7 +85,13 @@ pub(super) struct Books {
     last_offer: Offer,
     /// The sum at the last decision, which a cut sets to nothing.
     removable_weighed: u128,
+    since_cut: u64,
+    /// Requests between two cuts, the later ones counting more; nothing before the first cut.
+    gap: Option<u64>,
 }
+
+/// Requests from the first cut to the next, as far as anybody can tell.
+const FIRST_GAP: u64 = 15;
 
 /// A cut that could be made now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,6 +100,8 @@ pub(super) struct Offer {
     pub(super) saved: Millitokens,
     /// What stays behind the first change, was sent before, and has to be written again.
     pub(super) rewritten: Millitokens,
+    /// What of that is a ledger, as large as it is expected to be.
+    pub(super) ledger: Millitokens,
 }
 
 impl Offer {
@@ -104,8 +112,8 @@ impl Offer {
 }
 
 /// How much more than sending everything the view may have cost at any time, in thousandths of it. The more, the
-/// sooner the first cut; at 70 none of 269 real conversations gets more than 1 % dearer, at 100 four do (`docs/ladder.md`).
-const LEEWAY_THOUSANDTHS: Money = 70;
+/// sooner the first cut, and the more conversations get dearer that end right behind it (`docs/ladder.md`).
+const LEEWAY_THOUSANDTHS: Money = 65;
 /// How much of the price the rent has to reach, in hundredths: waiting for a moment at which little has to be written
 /// again pays for a little more rent.
 const PATIENCE_HUNDREDTHS: Money = 120;
@@ -116,6 +124,7 @@ impl Books {
     pub(super) fn request(&mut self, input: &PolicyInput<'_>, offer: Offer) {
         let log = input.logged(0..input.log_len());
         self.everything = self.everything.appended(log, input.is_cold());
+        self.since_cut += 1;
         self.removable += u128::from(offer.saved.thousandths());
         self.removable_weighed = self.removable;
         self.last_offer = offer;
@@ -130,13 +139,27 @@ impl Books {
         // As long again as it has lasted is the best guess for a length that nobody knows.
         let saved = u128::from(offer.saved.thousandths());
         let expected = self::price(saved, economy.read).saturating_mul(Money::from(self.everything.requests));
-        let everything = self.everything.cost(economy, input.overhead());
-        let uncut = self.view.appended(messages(input), input.is_cold()).cost(economy, input.overhead());
-        let leeway = everything.saturating_mul(LEEWAY_THOUSANDTHS) / 1_000 + (everything - uncut);
         offer.is_sizeable()
             && rent.saturating_mul(100) >= price.saturating_mul(PATIENCE_HUNDREDTHS)
             && expected >= price
-            && price <= leeway
+            && price <= self.leeway(input)
+    }
+
+    /// What a cut may cost now.
+    fn leeway(&self, input: &PolicyInput<'_>) -> Money {
+        let economy = input.economy();
+        let everything = self.everything.cost(economy, input.overhead());
+        let uncut = self.view.appended(messages(input), input.is_cold()).cost(economy, input.overhead());
+        everything.saturating_mul(LEEWAY_THOUSANDTHS) / 1_000 + (everything - uncut)
+    }
+
+    /// The largest ledger with which a cut stays within its leeway.
+    pub(super) fn affordable_ledger(&self, input: &PolicyInput<'_>) -> Millitokens {
+        let economy = input.economy();
+        let extra = Money::from(economy.write.millionths().saturating_sub(economy.read.millionths())).max(1);
+        let rewritten = u64::try_from(self.leeway(input) / extra).unwrap_or(0);
+        let besides = self.last_offer.rewritten.saturating_sub(self.last_offer.ledger);
+        Millitokens::new(rewritten).saturating_sub(besides)
     }
 
     fn rent(&self, economy: &Economy) -> Money {
@@ -160,6 +183,16 @@ impl Books {
         }
         self.removable = 0;
         self.cuts += 1;
+        self.gap = Some(self.gap.map_or(FIRST_GAP, |gap| gap.midpoint(self.since_cut)));
+        self.since_cut = 0;
+    }
+
+    /// What a token of the ledger costs until the next cut, in millionths of an input token: it is written once and read
+    /// at every request.
+    pub(super) fn keep_price(&self, economy: &Economy) -> u64 {
+        let reads = self.gap.unwrap_or(FIRST_GAP);
+        let (write, read) = (economy.write.millionths(), economy.read.millionths());
+        write.saturating_sub(read).saturating_add(read.saturating_mul(reads)).max(1)
     }
 
     /// Waits for more rent where a cut turned out to be of no use.
@@ -223,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_small_saving_is_not_worth_a_free_cut() {
-        assert!(!Offer { saved: tokens(100), rewritten: tokens(8_000) }.is_sizeable());
-        assert!(Offer { saved: tokens(2_000), rewritten: tokens(8_000) }.is_sizeable());
+        assert!(!Offer { saved: tokens(100), rewritten: tokens(8_000), ..Offer::default() }.is_sizeable());
+        assert!(Offer { saved: tokens(2_000), rewritten: tokens(8_000), ..Offer::default() }.is_sizeable());
     }
 }

@@ -7,28 +7,38 @@ use crate::tokens::Millitokens;
 /// The settings of the ladder, tuned by replaying real conversations (`ladder_constants` in `bench/` measures them again,
 /// `docs/ladder.md` has the figures):
 ///
-/// | row | recent tokens | ledger | whole lines in it |
-/// |---|---|---|---|
-/// | `ladder-lean` | 2,700 | 3,000 | 33 % |
-/// | `ladder` | 8,500 | 3,000 | 52 % |
-/// | `ladder-careful` | 13,000 | 6,000 | 60 % |
+/// | row | recent turns, within tokens | ledger at most | a line is worth | quotes | when it cuts |
+/// |---|---|---|---|---|---|
+/// | `ladder-lean` | 4, 1,500 | 8,000 | 80 % of its price | lines | where it pays |
+/// | `ladder` | 4, 3,000 | 12,000 | 100 % | passages of five lines | where it pays |
+/// | `ladder-careful` | 5, 4,000 | 16,000 | 10 % | passages of five lines | where it pays |
+/// | `ladder-full` | as `ladder` | | | | where the window is full |
 ///
 /// ```
 /// use louver::policy::LadderConfig;
 ///
 /// let config = LadderConfig { keep_recent_tokens: 4_000, ..LadderConfig::careful() };
-/// assert_eq!((config.name(), config.ledger_tokens), ("ladder-careful", 6_000));
+/// assert_eq!((config.name(), config.ledger_tokens), ("ladder-careful", 16_000));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct LadderConfig {
     /// The row that it began as.
     pub row: LadderRow,
-    /// The newest units that hold this many tokens stay as they are. More of it keeps more lines and costs more.
+    /// The newest units that hold this many of the model's turns stay as they are, unless fewer hold
+    /// [`keep_recent_tokens`](Self::keep_recent_tokens).
+    pub keep_recent_turns: u64,
+    /// The newest units that hold this many tokens are enough, however few turns they are.
     pub keep_recent_tokens: u64,
     /// The ledger's bound.
     pub ledger_tokens: u64,
-    /// How much of the ledger may be whole lines, in percent; the rest is names.
-    pub lines_percent: u8,
+    /// How much of the ledger is requests, conclusions, requirements and commands at most; the rest is quoted by price.
+    pub prose_tokens: u64,
+    /// What a line has to be expected to save of what keeping it costs, in percent. Less of it keeps more lines.
+    pub worth_percent: u32,
+    /// Lines on each side that are kept with a line, so that it makes sense to whoever reads it; 0 keeps single lines.
+    pub lines_beside: u8,
+    /// How much more rare names count: a name of a single message counts 1 + this times, one of many about once.
+    pub favour_rare: u8,
     /// Tool results beyond this are clipped before they are sent for the first time; 0 switches it off.
     pub shrink_on_arrival_tokens: u64,
     /// Messages that hold one of these texts are pinned.
@@ -40,9 +50,18 @@ pub struct LadderConfig {
     pub quote_thinking: bool,
     /// Whether a model's summary is wanted beside the ledger.
     pub summarize_on_trim: bool,
+    /// Up to so many tokens nothing is cut that need not be. A few tails have to be there in any case. Not written where it
+    /// is nothing, as in records of earlier versions.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub leave_below_tokens: u64,
     /// When it cuts. Not written where it is as it always was: records of earlier versions have no such setting.
     #[serde(skip_serializing_if = "CutWhen::is_usual")]
     pub when: CutWhen,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what a serializer calls")]
+fn is_nothing(tokens: &u64) -> bool {
+    *tokens == 0
 }
 
 /// When the ladder cuts.
@@ -82,20 +101,47 @@ pub enum LadderRow {
     Default,
     /// Loses least.
     Careful,
+    /// Cuts only where the window is full.
+    Full,
+}
+
+impl LadderRow {
+    /// How much of what is folded a ledger is expected to be before it is written, in hundredths. The more, the later the
+    /// first cut, and the more a ledger may hold without making the cut dearer than expected (`docs/ladder.md`).
+    fn ledger_percent(self) -> u64 {
+        match self {
+            Self::Lean => 22,
+            Self::Default | Self::Full => 29,
+            Self::Careful => 33,
+        }
+    }
+
+    /// A view of fewer tails than this is left alone: what a cut saves of it is not worth what it loses.
+    fn smallest_view_tails(self) -> u64 {
+        match self {
+            Self::Lean => 6,
+            Self::Default | Self::Careful | Self::Full => 3,
+        }
+    }
 }
 
 impl Default for LadderConfig {
     fn default() -> Self {
         Self {
             row: LadderRow::Default,
-            keep_recent_tokens: 8_500,
-            ledger_tokens: 3_000,
-            lines_percent: 52,
+            keep_recent_turns: 4,
+            keep_recent_tokens: 3_000,
+            ledger_tokens: 12_000,
+            prose_tokens: 2_200,
+            worth_percent: 100,
+            lines_beside: 2,
+            favour_rare: 1,
             shrink_on_arrival_tokens: 0,
             pin: Vec::new(),
             pin_tools: Vec::new(),
             quote_thinking: true,
             summarize_on_trim: false,
+            leave_below_tokens: 0,
             when: CutWhen::Pays,
         }
     }
@@ -105,14 +151,37 @@ impl LadderConfig {
     /// Saves most.
     #[must_use]
     pub fn lean() -> Self {
-        Self { row: LadderRow::Lean, keep_recent_tokens: 2_700, lines_percent: 33, ..Self::default() }
+        Self {
+            row: LadderRow::Lean,
+            keep_recent_tokens: 1_500,
+            ledger_tokens: 8_000,
+            prose_tokens: 200,
+            worth_percent: 80,
+            lines_beside: 0,
+            favour_rare: 0,
+            ..Self::default()
+        }
     }
 
     /// Loses least.
     #[must_use]
     pub fn careful() -> Self {
-        let (keep_recent_tokens, ledger_tokens) = (13_000, 6_000);
-        Self { row: LadderRow::Careful, keep_recent_tokens, ledger_tokens, lines_percent: 60, ..Self::default() }
+        Self {
+            row: LadderRow::Careful,
+            keep_recent_turns: 5,
+            keep_recent_tokens: 4_000,
+            ledger_tokens: 16_000,
+            prose_tokens: 1_800,
+            worth_percent: 10,
+            favour_rare: 6,
+            ..Self::default()
+        }
+    }
+
+    /// Cuts only where the window is full.
+    #[must_use]
+    pub fn full() -> Self {
+        Self { row: LadderRow::Full, when: CutWhen::Full, ..Self::default() }
     }
 
     /// The name in the table of policies.
@@ -122,34 +191,65 @@ impl LadderConfig {
             LadderRow::Lean => "ladder-lean",
             LadderRow::Default => "ladder",
             LadderRow::Careful => "ladder-careful",
+            LadderRow::Full => "ladder-full",
         }
     }
 
-    /// The figures that hold under a budget: in a small window everything shrinks in proportion.
-    pub(super) fn marks(&self, budget: Budget) -> Marks {
-        let allowed = budget.allowed_tokens();
-        let keep_recent_tokens = self.keep_recent_tokens.min(allowed / 3);
+    /// Whether a request of so many bytes is sent as it is, whatever it counts, if nothing of it was cut before and it
+    /// shows no picture: a token has at least a byte.
+    ///
+    /// ```
+    /// use louver::Budget;
+    /// use louver::policy::LadderConfig;
+    ///
+    /// let budget = Budget::new(200_000, None)?;
+    /// let config = LadderConfig { leave_below_tokens: 30_000, ..LadderConfig::default() };
+    /// assert!(config.leaves_alone(30_000, budget) && !config.leaves_alone(30_001, budget));
+    /// # Ok::<(), louver::Error>(())
+    /// ```
+    #[must_use]
+    pub fn leaves_alone(&self, bytes: u64, budget: Budget) -> bool {
+        // What always stays is never taken for more than half of it.
+        let least_room = budget.allowed_tokens() - budget.allowed_tokens() / 2;
+        bytes <= self.marks(least_room).smallest_view_tokens && !budget.is_exceeded_by(bytes)
+    }
+
+    /// The figures that hold where so many tokens are left beside what always stays: in a small window everything
+    /// shrinks in proportion.
+    pub(super) fn marks(&self, room: u64) -> Marks {
+        let keep_recent_tokens = self.keep_recent_tokens.min(room / 3);
+        let ledger_share = self.ledger_tokens.saturating_mul(room) / WHOLE_ROOM_TOKENS;
         Marks {
+            keep_recent_turns: self.keep_recent_turns,
             keep_recent_tokens,
             most_of_tail_tokens: keep_recent_tokens - keep_recent_tokens / 16,
-            ledger_tokens: self.ledger_tokens.min(allowed / 8),
-            smallest_view_tokens: keep_recent_tokens * SMALLEST_VIEW_TENTHS / 10,
+            ledger_tokens: self.ledger_tokens.min(ledger_share.max(SMALL_LEDGER_TOKENS.min(room / 8))),
+            ledger_percent: self.row.ledger_percent(),
+            prose_tokens: self.prose_tokens.min(room / 16),
+            smallest_view_tokens: keep_recent_tokens
+                .saturating_mul(self.row.smallest_view_tails())
+                .max(self.leave_below_tokens.min(room)),
         }
     }
 }
 
-/// A view of fewer recent tails than these, in tenths, is left alone: what a cut saves of it is not worth what it loses,
-/// and no vocabulary is needed to tell that a short conversation is short.
-const SMALLEST_VIEW_TENTHS: u64 = 28;
+/// Where so much is left beside what always stays, the figures hold as they are set.
+const WHOLE_ROOM_TOKENS: u64 = 150_000;
+/// A ledger is not made smaller than this, but for an eighth of what is left: a smaller one says nothing.
+const SMALL_LEDGER_TOKENS: u64 = 512;
 
 /// The figures that hold under a budget.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
+    pub(super) keep_recent_turns: u64,
     pub(super) keep_recent_tokens: u64,
     /// What one message counts at most towards the recent tail, so that a single large result does not push out all
     /// that was said before it.
     pub(super) most_of_tail_tokens: u64,
     pub(super) ledger_tokens: u64,
+    /// How much of what is folded a ledger is expected to be before it is written, in hundredths.
+    pub(super) ledger_percent: u64,
+    pub(super) prose_tokens: u64,
     /// Up to this nothing is cut that need not be.
     pub(super) smallest_view_tokens: u64,
 }

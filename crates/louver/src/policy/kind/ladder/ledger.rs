@@ -1,18 +1,22 @@
 //! What is written down of messages that are folded: made without a model, merged from cut to cut, of bounded size.
 //!
 //! Which lines are worth their place was read off real conversations: a name that the model has used itself is referred
-//! to again about three times as often as one that only a tool printed, paths and dotted names far more often than
-//! numbers and hashes, and recent ones more often than old ones. So each name brings along the line in which it last
-//! stood, and lines are taken by what their names are worth per character. A name that still stands in the view needs
-//! no place here.
+//! to again seven times as often as one that only a tool printed, paths and dotted names far more often than
+//! numbers and hashes, and recent ones more often than old ones (`worth.rs`). So each name brings along the line in which
+//! it last stood, and lines are taken where what their names are expected to save pays for keeping them. A name that
+//! still stands in the view needs no place here.
 //!
 //! The log keeps every text, so the ledger holds none: a name is a hash, a line is where it stands.
 
-use super::names::{NameKind, RawNames, key};
-use super::page::{Candidates, NOWHERE, Name};
+use super::arguments::{Arguments, Step};
+use super::config::LadderConfig;
+use super::labels::Labels;
+use super::names::{NameKind, key, raw_names};
+use super::page::Candidates;
+use super::prose::{self, Passage};
 use super::ranked::{Rank, Ranked};
 use super::texts::{Place, texts};
-use crate::json::{Cursor, Kind, text};
+use super::worth::{Ages, Surroundings, worth};
 use crate::plain_text::{Speaker, edits_file};
 use crate::policy::PolicyInput;
 use crate::wire::{Message, Part, PartKind, Role};
@@ -21,15 +25,13 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a line and a name take besides their characters, as it is best taken into account when they are weighed.
-const LINE_COST: u64 = 16;
-const NAME_COST: u64 = 2;
 /// Names that are remembered: once there are twice as many, those worth least are forgotten. A page shows a few hundred.
 const FACTS: usize = 2_048;
-/// Requests, paths and commands that are remembered, the newest.
+/// Requests, conclusions, requirements and commands that are remembered, the newest.
 const REQUESTS: usize = 256;
-const PATHS: usize = 256;
-const COMMANDS: usize = 24;
+const CONCLUSIONS: usize = 256;
+const REQUIREMENTS: usize = 64;
+const COMMANDS: usize = 64;
 
 /// What is known of one name.
 #[derive(Clone, Copy, Debug)]
@@ -37,21 +39,19 @@ pub(super) struct Fact {
     /// The message and the line in which it last stood.
     pub(super) message: u32,
     pub(super) place: Place,
-    /// Where in the line as written, or [`NOWHERE`].
-    name_at: u16,
-    name_len: u16,
-    kind: NameKind,
-    speaker: Speaker,
-    own_uses: u8,
-    /// Whether a file edit's arguments held it.
-    is_edited: bool,
-    messages: u8,
+    pub(super) kind: NameKind,
+    pub(super) speaker: Speaker,
+    pub(super) own_uses: u8,
+    /// Messages that hold it.
+    pub(super) messages: u8,
 }
 
-impl Fact {
-    fn named(&self, key: u64) -> Name {
-        Name { message: self.message, place: self.place, key, at: self.name_at, len: self.name_len }
-    }
+/// What the user asked, and the last that the model said about it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Request {
+    /// Message and part; nothing where the request still stands in the view.
+    pub(super) asked: Option<(usize, usize)>,
+    pub(super) came_of_it: Option<(usize, usize)>,
 }
 
 /// A command and what came of it.
@@ -62,6 +62,8 @@ pub(super) struct Command {
     pub(super) message: usize,
     pub(super) text: Arc<str>,
     pub(super) outcome: &'static str,
+    /// The line of its output that decides, and the message that holds it.
+    pub(super) decisive: Option<(Arc<str>, usize)>,
 }
 
 /// A name, and where in its message it stands.
@@ -69,11 +71,8 @@ pub(super) struct Command {
 struct Mention {
     key: u64,
     place: Place,
-    name_at: u16,
-    name_len: u16,
     kind: NameKind,
     speaker: Speaker,
-    is_edit: bool,
 }
 
 /// Everything that was folded so far.
@@ -83,42 +82,17 @@ pub(super) struct Ledger {
     /// later, and reading them again would cost more than all the rest. They follow from the messages alone.
     standing: FxHashMap<usize, Arc<[Mention]>>,
     facts: FxHashMap<u64, Fact>,
-    /// Message and part of what the user asked.
-    pub(super) requests: VecDeque<(usize, usize)>,
-    pub(super) read: Paths,
-    pub(super) written: Paths,
+    pub(super) requests: VecDeque<Request>,
+    pub(super) conclusions: VecDeque<Passage>,
+    pub(super) requirements: VecDeque<Passage>,
+    /// Which file or command a message is about.
+    pub(super) labels: Labels,
     pub(super) commands: VecDeque<Command>,
+    /// The steps that the model last wrote down, and the message that holds them.
+    pub(super) plan: Option<(usize, Arc<[Step]>)>,
     pub(super) folded: Vec<Range<usize>>,
     /// Whether thinking is read like any other text.
     pub(super) quotes_thinking: bool,
-}
-
-/// Paths, each once with the message that named it last, that one at the end; what they are known by stands beside them.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Paths(VecDeque<(u64, Arc<str>, usize)>);
-
-impl Paths {
-    fn note(&mut self, path: &str, message: usize) {
-        let key = key(path);
-        let known = self.0.iter().rposition(|(known, ..)| *known == key).and_then(|position| self.0.remove(position));
-        let path = known.map_or_else(|| path.into(), |(_, path, _)| path);
-        self.0.push_back((key, path, message));
-        if self.0.len() > PATHS {
-            self.0.pop_front();
-        }
-    }
-
-    /// The newest first.
-    pub(super) fn newest(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.0.iter().rev().map(|(_, path, message)| (&**path, *message))
-    }
-
-    /// The same without those that others name, too.
-    pub(super) fn newest_besides(&self, others: &Self) -> impl Iterator<Item = (&str, usize)> {
-        let is_other = |key: u64| others.0.iter().any(|(other, ..)| *other == key);
-        let own = self.0.iter().rev().filter(move |(key, ..)| !is_other(*key));
-        own.map(|(_, path, message)| (&**path, *message))
-    }
 }
 
 impl Ledger {
@@ -132,15 +106,33 @@ impl Ledger {
         for (at, part) in message.shape().parts.iter().enumerate() {
             match part.kind {
                 PartKind::ToolCall => self.note_call(index, message, part),
-                PartKind::ToolResult => self.note_result(message, part),
-                PartKind::Text if is_request(message, part) => {
-                    self.requests.push_back((index, at));
-                    if self.requests.len() > REQUESTS {
-                        self.requests.pop_front();
-                    }
-                }
+                PartKind::ToolResult => self.note_result(index, message, at),
+                PartKind::Text if !part.blank && !part.nested => self.note_words(index, message, at),
                 _ => {}
             }
+        }
+    }
+
+    /// What the user asked, and what the model said.
+    fn note_words(&mut self, index: usize, message: &Message, at: usize) {
+        let text = message.text_of(&message.shape().parts[at]);
+        match message.shape().role {
+            Role::User if !prose::is_noise(&text) => {
+                keep_newest(&mut self.requests, Request { asked: Some((index, at)), came_of_it: None }, REQUESTS);
+                prose::requirements(&text, index, at, false, |found| {
+                    keep_once(&mut self.requirements, found, REQUIREMENTS)
+                });
+            }
+            Role::Assistant => {
+                if self.requests.is_empty() {
+                    self.requests.push_back(Request::default());
+                }
+                if let Some(request) = self.requests.back_mut() {
+                    request.came_of_it = Some((index, at));
+                }
+                prose::conclusions(&text, index, at, |found| keep_once(&mut self.conclusions, found, CONCLUSIONS));
+            }
+            _ => {}
         }
     }
 
@@ -168,25 +160,41 @@ impl Ledger {
     }
 
     fn note_call(&mut self, index: usize, message: &Message, part: &Part) {
-        let Arguments { path, command } = Arguments::of(message, part);
+        let Arguments { path, command, is_partial, steps } = Arguments::of(message, part);
+        let id: Arc<str> = message.id_of(part).into();
+        if !steps.is_empty() {
+            self.plan = Some((index, steps.into()));
+        }
         if let Some(path) = path {
-            let paths = if edits_file(&message.name_of(part)) { &mut self.written } else { &mut self.read };
-            paths.note(&path, index);
+            let is_written = edits_file(&message.name_of(part));
+            self.labels.note_file(index, &id, &path, is_written, is_partial);
         }
         if let Some(command) = command {
-            let text = super::page::shortened(command.lines().next().unwrap_or_default()).into();
-            let id = message.id_of(part).into();
-            self.commands.push_back(Command { id, message: index, text, outcome: "no result" });
-            if self.commands.len() > COMMANDS {
-                self.commands.pop_front();
+            let text: Arc<str> = prose::first_line(&command).into();
+            self.labels.note_command(index, &id, &text);
+            if !prose::acts(&command) {
+                return;
             }
+            // Only what came of it last counts.
+            self.commands.retain(|known| known.text != text);
+            let command = Command { id, message: index, text, outcome: "no result", decisive: None };
+            keep_newest(&mut self.commands, command, COMMANDS);
         }
     }
 
-    fn note_result(&mut self, message: &Message, part: &Part) {
+    fn note_result(&mut self, index: usize, message: &Message, at: usize) {
+        let part = &message.shape().parts[at];
         let id = message.id_of(part);
+        self.labels.note_result(index, &id);
         if let Some(command) = self.commands.iter_mut().rev().find(|command| *command.id == *id) {
-            command.outcome = if part.is_error { "failed" } else { "done" };
+            let (outcome, decisive) = prose::outcome(message, at);
+            command.outcome = outcome;
+            command.decisive = decisive.map(|line| (line.into(), index));
+        }
+        let may_demand = || part.text.of(message.raw()).strip_prefix('"').is_none_or(prose::may_demand);
+        if self.labels.is_prose(index) && may_demand() {
+            let found = |found| keep_once(&mut self.requirements, found, REQUIREMENTS);
+            prose::requirements(&message.text_of(part), index, at, !self.labels.is_document(index), found);
         }
     }
 
@@ -196,41 +204,69 @@ impl Ledger {
             return;
         }
         let ages = Ages::of(input);
-        let weigh = |(key, fact): (&u64, &Fact)| u128::from(worth(fact, ages)) << 64 | u128::from(*key);
+        let weigh = |(key, fact): (&u64, &Fact)| {
+            u128::from(worth(fact, Surroundings::of(fact.message, ages, None))) << 64 | u128::from(*key)
+        };
         let mut weighed: Vec<u128> = self.facts.iter().map(weigh).collect();
         weighed.select_nth_unstable_by(FACTS, |a, b| b.cmp(a));
         // A table of its own size: the one that everything was taken into has room for far more.
-        let kept = weighed[..FACTS].iter().map(|weighed| *weighed as u64);
-        self.facts = kept.filter_map(|key| Some((key, *self.facts.get(&key)?))).collect();
+        let mut kept = FxHashMap::with_capacity_and_hasher(FACTS, FxBuildHasher);
+        for key in weighed[..FACTS].iter().map(|weighed| *weighed as u64) {
+            kept.extend(self.facts.get(&key).map(|fact| (key, *fact)));
+        }
+        self.facts = kept;
     }
 
     /// What could be written down, the worthiest per character first. `left` is what stays in the view.
     ///
     /// Integers and a total order: the same on every machine, whatever order the map had.
-    pub(super) fn candidates<'a>(&'a self, input: &'a PolicyInput<'a>, left: &[Range<usize>]) -> Candidates<'a> {
+    pub(super) fn candidates<'a>(
+        &'a self,
+        input: &'a PolicyInput<'a>,
+        left: &[Range<usize>],
+        config: &LadderConfig,
+    ) -> Candidates<'a> {
         let standing = self.standing(input, left);
         let ages = Ages::of(input);
-        let mut lines: FxHashMap<(u32, Place), u64> = FxHashMap::default();
-        lines.reserve(self.facts.len());
-        let mut names = Vec::with_capacity(self.facts.len());
-        for (key, fact) in self.facts.iter().filter(|(key, _)| !standing.contains(*key)) {
-            let worth = worth(fact, ages);
-            *lines.entry((fact.message, fact.place)).or_default() += worth;
-            let density = worth / (u64::from(fact.name_len) + NAME_COST);
-            names.push((Rank::new(density, fact.message, fact.place), *key));
+        // Of the names that each message said last: how many are still in sight, and how many there are.
+        let mut in_sight: FxHashMap<u32, (u32, u32)> = FxHashMap::default();
+        let mut unseen = Vec::with_capacity(self.facts.len());
+        for (key, fact) in &self.facts {
+            let is_seen = standing.contains(key);
+            let (seen, all) = in_sight.entry(fact.message).or_default();
+            *seen += u32::from(is_seen);
+            *all += 1;
+            if !is_seen {
+                unseen.push(fact);
+            }
         }
-        let density = |((message, place), worth): ((u32, Place), u64)| {
+        // Whoever reads passages takes them for what holds now; single lines are only looked up.
+        let leaves_out_superseded = config.lines_beside > 0;
+        // What a message says of all its names is asked once.
+        let mut around: FxHashMap<u32, Surroundings> = FxHashMap::default();
+        around.reserve(in_sight.len());
+        for (message, in_sight) in in_sight {
+            if !(leaves_out_superseded && self.labels.is_superseded(message)) {
+                around.insert(message, Surroundings::of(message, ages, Some(in_sight)));
+            }
+        }
+        let mut lines: FxHashMap<(u32, Place), u64> = FxHashMap::default();
+        lines.reserve(unseen.len());
+        let rare = u64::from(config.favour_rare);
+        for fact in unseen {
+            let Some(around) = around.get(&fact.message) else {
+                continue;
+            };
+            let messages = u64::from(fact.messages.max(1));
+            let worth = worth(fact, *around) * (messages + rare) / messages;
+            *lines.entry((fact.message, fact.place)).or_default() += worth;
+        }
+        let rank = |((message, place), worth): (&(u32, Place), &u64)| {
             let shown = place.len().min(super::page::LINE_CHARS) as u64;
-            Rank::new(worth / (shown + LINE_COST), message, place)
+            Rank::new(super::page::density(*worth, shown), *message, *place)
         };
-        let lines = Ranked::new(lines.into_iter().map(density).collect(), super::page::MOST_LINES);
-        let names = Ranked::new(names, super::page::MOST_NAMES);
-        Candidates::new(self, input, lines, names)
-    }
-
-    /// A name by what it is known by.
-    pub(super) fn name(&self, key: u64) -> Option<Name> {
-        Some(self.facts.get(&key)?.named(key))
+        let ranked = Ranked::new(lines.iter().map(rank).collect(), super::page::MOST_LINES);
+        Candidates::new(self, input, lines, ranked)
     }
 
     /// The names in what stays in the view: nothing needs to be written down about them.
@@ -248,131 +284,40 @@ impl Ledger {
     }
 }
 
-/// The first messages that are less than so many tokens old.
-#[derive(Clone, Copy, Debug)]
-struct Ages([u32; 3]);
-
-/// What a name is worth by its age in tokens, and what beyond the last.
-const BY_AGE: [(u64, u64); 3] = [(20_000, 200), (40_000, 170), (80_000, 160)];
-const BY_GREAT_AGE: u64 = 120;
-
-impl Ages {
-    fn of(input: &PolicyInput<'_>) -> Self {
-        let first_younger = |tokens: u64| {
-            let (mut young, mut old) = (input.log_len(), 0);
-            while old < young {
-                let middle = old.midpoint(young);
-                let age = input.logged(middle..input.log_len()).thousandths() / 1_000;
-                (young, old) = if age < tokens { (middle, old) } else { (young, middle + 1) };
-            }
-            u32::try_from(young).unwrap_or(u32::MAX)
-        };
-        Self(BY_AGE.map(|(tokens, _)| first_younger(tokens)))
-    }
-
-    fn worth(self, message: u32) -> u64 {
-        let found = self.0.iter().zip(BY_AGE).find(|(first, _)| message >= **first);
-        found.map_or(BY_GREAT_AGE, |(_, (_, worth))| worth)
-    }
-}
-
 /// Calls `each` with every name of a message. O(its bytes).
 fn mentions(message: &Message, quotes_thinking: bool, mut each: impl FnMut(Mention)) {
     texts(message, quotes_thinking, |text| {
-        let mut names = RawNames::new(text.raw);
-        text.lines(|place, line| {
-            names.of_line(line, |kind, name, at| {
-                let name_at = at.and_then(|at| u16::try_from(at).ok()).unwrap_or(NOWHERE);
-                let name_len = u16::try_from(name.len()).unwrap_or(u16::MAX);
-                let (speaker, is_edit) = (text.speaker, text.is_edit);
-                each(Mention { key: key(name), place, name_at, name_len, kind, speaker, is_edit });
-            });
-        });
+        raw_names(
+            text.raw,
+            |line| text.place(line),
+            |place, kind, name| {
+                each(Mention { key: key(name), place, kind, speaker: text.speaker });
+            },
+        );
     });
 }
 
 fn note(facts: &mut FxHashMap<u64, Fact>, message: u32, mention: Mention) {
-    let Mention { key, place, name_at, name_len, kind, speaker, is_edit } = mention;
+    let Mention { key, place, kind, speaker } = mention;
     let own_uses = u8::from(speaker == Speaker::Own);
-    let is_edited = is_edit;
-    let fresh = Fact { message, place, name_at, name_len, kind, speaker, own_uses, is_edited, messages: 1 };
+    let fresh = Fact { message, place, kind, speaker, own_uses, messages: 1 };
     let fact = facts.entry(key).or_insert(fresh);
     if fact.message != message {
         fact.messages = fact.messages.saturating_add(1);
         fact.own_uses = fact.own_uses.saturating_add(own_uses);
     }
-    fact.is_edited |= is_edit;
-    (fact.message, fact.place, fact.name_at, fact.speaker) = (message, place, name_at, speaker);
+    (fact.message, fact.place, fact.speaker) = (message, place, speaker);
 }
 
-/// How likely a name is referred to again, weighed as rare names are; the figures are shares seen in real agents' logs.
-fn worth(fact: &Fact, ages: Ages) -> u64 {
-    let by_speaker = match (fact.speaker, fact.own_uses) {
-        (Speaker::Own, _) => 200,
-        (Speaker::User, _) => 55,
-        (Speaker::Tool, 0) => 60,
-        (Speaker::Tool, _) => 180,
-    };
-    let by_kind = match fact.kind {
-        NameKind::Dotted => 110,
-        NameKind::Path => 100,
-        NameKind::Word => 75,
-        NameKind::Number => 30,
-        NameKind::Hash => 15,
-        NameKind::Address => 10,
-    };
-    let by_age = ages.worth(fact.message);
-    let by_frequency = if fact.messages >= 5 { 30 } else { 100 };
-    let by_edit = if fact.is_edited { 2 } else { 1 };
-    by_speaker * by_kind * by_age * by_frequency * by_edit
+/// What was said again counts as said now.
+fn keep_once(all: &mut VecDeque<Passage>, new: Passage, most: usize) {
+    all.retain(|known| known.key != new.key);
+    keep_newest(all, new, most);
 }
 
-fn is_request(message: &Message, part: &Part) -> bool {
-    message.shape().role == Role::User && !part.nested && !part.blank
-}
-
-/// The arguments of a call that a ledger tells of.
-#[derive(Debug, Default)]
-struct Arguments {
-    path: Option<String>,
-    command: Option<String>,
-}
-
-impl Arguments {
-    /// O(the arguments); nothing of what is no JSON.
-    fn of(message: &Message, part: &Part) -> Self {
-        let value = part.text.of(message.raw());
-        let decoded = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).map(text::decode);
-        Self::read(decoded.as_deref().unwrap_or(value)).unwrap_or_default()
-    }
-
-    fn read(json: &str) -> Option<Self> {
-        const PATHS: [&str; 5] = ["path", "file_path", "filename", "file", "absolute_path"];
-        const COMMANDS: [&str; 2] = ["command", "cmd"];
-        let rank = |names: &[&str], key: &str| names.iter().position(|name| *name == key);
-        let (mut path, mut command) = (None, None);
-        let mut cursor = Cursor::new(json);
-        if cursor.kind().ok()? != Kind::Object {
-            return None;
-        }
-        let passed = cursor.object(|key, cursor| {
-            let found = [(rank(&PATHS, key), &mut path), (rank(&COMMANDS, key), &mut command)];
-            let wanted = found.into_iter().find_map(|(rank, slot)| Some((rank?, slot)));
-            match (cursor.kind()?, wanted) {
-                (Kind::String, Some((rank, slot))) => better(slot, rank, cursor.text()?.into_owned()),
-                _ => drop(cursor.skip()?),
-            }
-            Ok(())
-        });
-        passed.ok()?;
-        let text = |found: Option<(usize, String)>| found.map(|(_, text)| text);
-        Some(Self { path: text(path), command: text(command) })
-    }
-}
-
-/// Keeps the text whose key stands first in its list.
-fn better(slot: &mut Option<(usize, String)>, rank: usize, text: String) {
-    if slot.as_ref().is_none_or(|(known, _)| rank <= *known) {
-        *slot = Some((rank, text));
+fn keep_newest<T>(all: &mut VecDeque<T>, new: T, most: usize) {
+    all.push_back(new);
+    if all.len() > most {
+        all.pop_front();
     }
 }

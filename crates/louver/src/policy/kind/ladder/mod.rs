@@ -5,16 +5,20 @@
 //! fit, the oldest of the tail follows; then oversized results are clipped. Instructions and everything else before the
 //! model's first answer, the latest request and pinned texts stay in any case.
 
+mod arguments;
 mod block;
 mod books;
 mod clip;
 mod config;
+mod labels;
 mod ledger;
 mod names;
 mod page;
+mod prose;
 mod ranked;
 mod tail;
 mod texts;
+mod worth;
 
 pub use books::Account;
 pub use config::{CutWhen, LadderConfig, LadderRow};
@@ -29,12 +33,16 @@ use books::{Books, Offer};
 use clip::clipped;
 use config::Marks;
 use ledger::Ledger;
+use page::Filling;
 use std::ops::Range;
 use std::sync::Arc;
 use tail::Tail;
 
 /// About how many characters a token has, where a bound in tokens is first read as characters.
 const CHARS_PER_TOKEN: u64 = 4;
+
+/// Fewer bytes than this has a token in dense text alone.
+const DENSE_BYTES_PER_TOKEN: u64 = 3;
 
 /// The policy `ladder`.
 #[derive(Debug)]
@@ -62,21 +70,23 @@ impl Policy for Ladder {
     }
 
     fn pins(&self, input: &PolicyInput<'_>) -> Pins {
-        let recent = input.budget().map(|budget| State::of(input).tail.at(input, self.config.marks(budget)));
+        let recent = input.budget().map(|budget| State::of(input).tail.at(input, self.marks(input, budget)));
         let recent_start = recent.map_or(0, |tail| tail.start);
         Pins { others: self.pinned(input), recent_start, ..Pins::head(head_end(input)) }
     }
 
     fn heeds_counts(&self, at_most: &PolicyInput<'_>) -> bool {
-        let is_sizeable = |budget| at_most.tokens(at_most.total()) > self.config.marks(budget).smallest_view_tokens;
-        at_most.is_over() || (self.decides_by_price() && at_most.budget().is_some_and(is_sizeable))
+        let is_sizeable = |budget| is_sizeable(at_most, self.marks(at_most, budget));
+        // Before the model's first answer nothing can leave, whatever it counts.
+        let may_pay = self.decides_by_price() && head_end(at_most) < at_most.log_len();
+        at_most.is_over() || (may_pay && at_most.budget().is_some_and(is_sizeable))
     }
 
     fn plan(&self, input: &PolicyInput<'_>) -> Result<Plan, Overflow> {
         let Some(budget) = input.budget() else {
             return Ok(Plan::nothing());
         };
-        let marks = self.config.marks(budget);
+        let marks = self.marks(input, budget);
         let mut state = self.at_request(input, marks);
         let arrivals = self.shrunk_arrivals(input);
         match self.trigger(input, &state, marks, budget) {
@@ -92,7 +102,7 @@ impl Policy for Ladder {
         let Some(budget) = input.budget() else {
             return Memory::default();
         };
-        let marks = self.config.marks(budget);
+        let marks = self.marks(input, budget);
         let mut state = self.at_request(input, marks);
         match (evicted.is_empty(), trigger) {
             (true, trigger) => state.take_uncut(input, trigger),
@@ -142,6 +152,13 @@ impl Ladder {
         Self { config }
     }
 
+    /// The figures that hold beside system, tools and head.
+    fn marks(&self, input: &PolicyInput<'_>, budget: Budget) -> Marks {
+        let head = input.logged(0..head_end(input).min(input.log_len()));
+        let stays = input.tokens(head + input.overhead()).min(budget.allowed_tokens() / 2);
+        self.config.marks(budget.allowed_tokens() - stays)
+    }
+
     /// Whether it cuts what it need not.
     fn decides_by_price(&self) -> bool {
         self.config.when == CutWhen::Pays
@@ -164,8 +181,7 @@ impl Ladder {
     /// Why a cut is to be made now, if one is.
     fn trigger(&self, input: &PolicyInput<'_>, state: &State, marks: Marks, budget: Budget) -> Option<Trigger> {
         let view_tokens = input.tokens(input.total());
-        let is_sizeable = view_tokens > marks.smallest_view_tokens;
-        let may_choose = self.decides_by_price() && input.occasion() == Occasion::Request && is_sizeable;
+        let may_choose = self.decides_by_price() && input.occasion() == Occasion::Request && is_sizeable(input, marks);
         let offer = self.offer(input, state, marks);
         if may_choose && input.is_cold() && offer.is_sizeable() {
             return Some(Trigger::ColdCache);
@@ -190,7 +206,7 @@ impl Ladder {
         // What was never sent has to be written either way.
         let sent = input.memory().get::<State>().map_or(0, |state| state.sent);
         let new = input.logged(sent.clamp(start, end)..end);
-        Offer { saved: middle.saturating_sub(left), rewritten: (tail + left).saturating_sub(new) }
+        Offer { saved: middle.saturating_sub(left), rewritten: (tail + left).saturating_sub(new), ledger: left }
     }
 
     /// Folds what stands between head and tail into the ledger, and more where that is not enough. `None` where a cut
@@ -204,7 +220,7 @@ impl Ladder {
         budget: Budget,
     ) -> Result<Option<Plan>, Overflow> {
         let is_over = input.is_over();
-        let marks = self.config.marks(budget);
+        let marks = self.marks(input, budget);
         let mut builder = self.builder(input, trigger, arrivals);
         builder.evict_unseen();
         let tail_start = state.tail.start;
@@ -219,8 +235,11 @@ impl Ladder {
         let evicted = builder.evicted();
         let mut cut = state.clone();
         if !evicted.is_empty() {
+            // Nobody forces a cut that only has to pay: its ledger has to, too.
+            let is_free_to = trigger == Trigger::PaysOff && !is_over;
+            let affordable = is_free_to.then(|| state.books.affordable_ledger(input).ceil_tokens());
             cut.take_cut(input, &evicted);
-            self.write_ledger(input, &mut builder, &mut cut, budget);
+            self.write_ledger(input, &mut builder, &mut cut, affordable, budget);
         }
         if !is_over && (evicted.is_empty() || !is_useful(input, &builder, trigger)) {
             return Ok(None);
@@ -249,18 +268,32 @@ impl Ladder {
     }
 
     /// Writes the ledger as large as it may be and as there is room for.
-    fn write_ledger(&self, input: &PolicyInput<'_>, builder: &mut PlanBuilder<'_>, state: &mut State, budget: Budget) {
+    fn write_ledger(
+        &self,
+        input: &PolicyInput<'_>,
+        builder: &mut PlanBuilder<'_>,
+        state: &mut State,
+        affordable: Option<u64>,
+        budget: Budget,
+    ) {
         builder.put_ledger(String::new());
         let folded = builder.evicted().iter().map(|range| input.logged(range.clone())).sum::<Millitokens>();
-        let wanted = input.ledger_amount().ceil_tokens().max(folded.ceil_tokens() / 3);
-        let bound = self.config.marks(budget).ledger_tokens.min(wanted);
+        let wanted = input.ledger_amount().ceil_tokens().max(folded.ceil_tokens() * 4 / 5);
+        let bound = self.marks(input, budget).ledger_tokens.min(wanted).min(affordable.unwrap_or(u64::MAX));
         // A ledger may need a marker on either side.
         let room = budget.allowed_tokens().saturating_sub(input.tokens(builder.total() + input.marker + input.marker));
         let left: Vec<Range<usize>> = builder.units().map(|(unit, _)| unit.range.clone()).collect();
         Arc::make_mut(&mut state.ledger).look_through(input, &left);
-        let candidates = state.ledger.candidates(input, &left);
-        let (page, amount) = candidates.page_within(bound.min(room), self.config.lines_percent);
+        let candidates = state.ledger.candidates(input, &left, &self.config);
+        let (page, amount) = candidates.page_within(bound.min(room), self.filling(input, state, budget));
         builder.put_counted_ledger(page, amount);
+    }
+
+    /// How the ledger is filled at the prices of now.
+    fn filling(&self, input: &PolicyInput<'_>, state: &State, budget: Budget) -> Filling {
+        let LadderConfig { lines_beside, worth_percent, .. } = self.config;
+        let keep_price = state.books.keep_price(input.economy());
+        Filling::new(self.marks(input, budget).prose_tokens, lines_beside, worth_percent, keep_price)
     }
 
     /// The latest request, the messages that hold a pinned text and the calls of pinned tools.
@@ -291,6 +324,18 @@ impl Ladder {
         let new = (sent..input.log_len()).filter(|index| input.is_in_view(*index));
         new.flat_map(|index| shrunk(input, index, limit_chars)).collect()
     }
+}
+
+/// Whether there is enough that a cut could be worth what it loses. Told by bytes, too: of a short text that is known
+/// before anything is counted, and counting it would take longer than all the rest.
+fn is_sizeable(input: &PolicyInput<'_>, marks: Marks) -> bool {
+    let dense = |tokens: u64| usize::try_from(tokens.saturating_mul(DENSE_BYTES_PER_TOKEN)).unwrap_or(usize::MAX);
+    let (least_bytes, mut bytes) = (dense(marks.smallest_view_tokens), dense(input.tokens(input.overhead())));
+    let is_long = |index| {
+        bytes = bytes.saturating_add(input.original(index).raw().len());
+        bytes > least_bytes
+    };
+    input.tokens(input.total()) > marks.smallest_view_tokens && (0..input.log_len()).any(is_long)
 }
 
 /// Fails where even without a ledger everything that has to stay is too much: nothing need be read for one then.
@@ -344,7 +389,7 @@ fn head_end(input: &PolicyInput<'_>) -> usize {
 fn expected_ledger(input: &PolicyInput<'_>, middle: Millitokens, marks: Marks) -> Millitokens {
     let before = input.ledger_amount();
     let folded = middle.saturating_sub(before);
-    let ledger = before.max(Millitokens::new(folded.thousandths() / 3));
+    let ledger = before.max(Millitokens::new(folded.thousandths() * marks.ledger_percent / 100));
     ledger.min(Millitokens::from_tokens(marks.ledger_tokens).max(before))
 }
 

@@ -1,6 +1,7 @@
 //! The names in a line: addresses, paths, dotted, snake-case and camel-case names, hashes, larger numbers.
 
 use super::block::Block;
+use super::texts::LINE_BREAK;
 use crate::json::text;
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
@@ -17,55 +18,89 @@ pub(super) enum NameKind {
 }
 
 /// Calls `each` with every name of a text, left to right. O(text).
-pub(super) fn names<'a>(text: &'a str, mut each: impl FnMut(NameKind, &'a str)) {
+fn names<'a>(text: &'a str, mut each: impl FnMut(NameKind, &'a str)) {
     let mut block = Block::at(text.as_bytes(), 0);
-    scan::<false>(text, 0..text.len(), &mut block, |kind, at, end| each(kind, &text[at..end]));
+    let next = |at| block.next(text.as_bytes(), at, text.len());
+    scan::<false>(text, 0, next, |kind, at, end| each(kind, &text[at..end]));
 }
 
-/// The names of a text whose escapes are still written as in JSON, line by line.
-#[derive(Debug)]
-pub(super) struct RawNames<'a> {
-    text: &'a str,
-    block: Block,
-}
-
-impl<'a> RawNames<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
-        Self { text, block: Block::at(text.as_bytes(), 0) }
-    }
-
-    /// Calls `each` with every name of a line behind the ones before, and with where it stands in the line as written;
-    /// nothing where that has escapes inside names. O(line).
-    pub(super) fn of_line(&mut self, line: Range<usize>, mut each: impl FnMut(NameKind, &str, Option<usize>)) {
-        let (text, start) = (self.text, line.start);
-        let tell = |kind, at: usize, end| each(kind, &text[at..end], Some(at - start));
-        if let Some(unread) = scan::<true>(text, line.clone(), &mut self.block, tell) {
-            names(&text::decode(&text[unread..line.end]), |kind, name| each(kind, name, None));
-        }
-    }
-}
-
-/// Calls `each` with the kind, start and end of every name in a part of a text, at whose ends no word is cut in two. Where
-/// escapes are `RAW`, they part names; but one that may stand for a piece of a name ends the scan, and what begins there
-/// is to be decoded first.
-fn scan<const RAW: bool>(
+/// Calls `each` with every name of a text whose escapes are still written as in JSON, left to right, and with what `place`
+/// says of the line that it stands in. O(text).
+pub(super) fn raw_names<P: Copy>(
     text: &str,
-    range: Range<usize>,
-    block: &mut Block,
+    place: impl FnMut(Range<usize>) -> P,
+    each: impl FnMut(P, NameKind, &str),
+) {
+    let mut block = Block::at(text.as_bytes(), 0);
+    by_line(text, |at| block.next(text.as_bytes(), at, text.len()), place, each);
+}
+
+/// The same, where `next` says from where on there may be a name.
+fn by_line<P: Copy>(
+    text: &str,
+    mut next: impl FnMut(usize) -> Option<usize>,
+    mut place: impl FnMut(Range<usize>) -> P,
+    mut each: impl FnMut(P, NameKind, &str),
+) {
+    let (mut start, mut found) = (0, Vec::new());
+    while start < text.len() {
+        let stop = scan::<true>(text, start, &mut next, |kind, at, end| found.push((kind, at, end)));
+        let (end, unread) = match stop {
+            Stop::End => (text.len(), None),
+            Stop::LineBreak(at) => (at, None),
+            Stop::Escape(at) => (line_break_behind(text.as_bytes(), at), Some(at)),
+        };
+        if !found.is_empty() || unread.is_some() {
+            let place = place(start..end);
+            found.drain(..).for_each(|(kind, at, end)| each(place, kind, &text[at..end]));
+            if let Some(unread) = unread {
+                names(&text::decode(&text[unread..end]), |kind, name| each(place, kind, name));
+            }
+        }
+        start = end + LINE_BREAK.len();
+    }
+}
+
+/// The next line break from here on, or the end.
+fn line_break_behind(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(escape) = bytes.get(at..).and_then(text::backslash_in).map(|offset| at + offset) {
+        if bytes.get(escape + 1) == Some(&b'n') {
+            return escape;
+        }
+        at = escape + 2;
+    }
+    bytes.len()
+}
+
+/// Why a scan stops.
+enum Stop {
+    End,
+    LineBreak(usize),
+    /// An escape that may stand for a piece of the name that begins here: the rest of the line is to be decoded first.
+    Escape(usize),
+}
+
+/// Calls `each` with the kind, start and end of every name in a text from a place on at which no word is cut in two.
+/// `next` says where the next may begin. Where escapes are `RAW`, they part names, and a line is read.
+fn scan<const RAW: bool>(
+    line: &str,
+    start: usize,
+    mut next: impl FnMut(usize) -> Option<usize>,
     mut each: impl FnMut(NameKind, usize, usize),
-) -> Option<usize> {
-    let line = &text[..range.end];
+) -> Stop {
     let bytes = line.as_bytes();
-    let mut at = range.start;
-    while let Some(next) = block.next(text.as_bytes(), at, range.end) {
+    let mut at = start;
+    while let Some(next) = next(at) {
         at = next;
         let byte = bytes[at];
         if CLASS[usize::from(byte)] == SIGN && byte != b'/' {
             if RAW && byte == b'\\' {
-                if spells_a_letter(bytes, at) {
-                    return Some(at);
+                match bytes.get(at + 1) {
+                    Some(b'n') => return Stop::LineBreak(at),
+                    Some(b'u' | b'/') => return Stop::Escape(at),
+                    _ => at += 1,
                 }
-                at += 1;
             }
             at += 1;
             continue;
@@ -78,7 +113,7 @@ fn scan<const RAW: bool>(
         };
         let end = end.unwrap_or(run.end.max(at + 1));
         if RAW && is_followed_by_sign && spells_a_letter(bytes, end + usize::from(bytes.get(end) == Some(&b':'))) {
-            return Some(at);
+            return Stop::Escape(at);
         }
         match kind {
             Some(kind) => each(kind, at, end),
@@ -87,7 +122,7 @@ fn scan<const RAW: bool>(
         }
         at = end;
     }
-    None
+    Stop::End
 }
 
 /// Whether an escape stands here that may be a letter or a slash.
@@ -255,12 +290,18 @@ fn word_kind(word: &[u8], seen: u8) -> Option<NameKind> {
 
 #[cfg(test)]
 mod tests {
-    use super::names;
+    use super::*;
+    use proptest::prelude::*;
 
     fn found(line: &str) -> Vec<&str> {
         let mut all = Vec::new();
         names(line, |_, name| all.push(name));
         all
+    }
+
+    /// Where the next run begins, or the next sign stands: nothing is passed over.
+    fn next_run(bytes: &[u8], at: usize) -> Option<usize> {
+        (at..bytes.len()).find(|at| CLASS[usize::from(bytes[*at])] != 0)
     }
 
     #[test]
@@ -274,17 +315,49 @@ mod tests {
 
     #[test]
     fn escapes_part_names_unless_they_stand_for_a_piece_of_one() {
-        let raw = r#"\tself.value = \"a_b\"\\n src\/lib.rs caf\u00e9_bar"#;
+        let raw = r#"\tself.value = \"a_b\"\\n src\/lib.rs caf\u00e9_bar\nhttp:\/\/a.org x_y"#;
         let mut all = Vec::new();
-        super::RawNames::new(raw).of_line(0..raw.len(), |_, name, at| {
-            assert!(at.is_none_or(|at| raw[at..].starts_with(name)));
-            all.push(name.to_owned());
-        });
-        assert_eq!(all, ["self.value", "a_b", "src/lib.rs", "café_bar"]);
+        raw_names(raw, |line| line.start, |line, _, name| all.push((line, name.to_owned())));
+        let first = ["self.value", "a_b", "src/lib.rs", "café_bar"].map(|name| (0, name.to_owned()));
+        let second = raw.find("http").unwrap();
+        assert_eq!(all[..4], first);
+        assert_eq!(all[4..], ["http://a.org", "x_y"].map(|name| (second, name.to_owned())));
     }
 
     #[test]
     fn plain_words_are_no_names() {
         assert!(found("The quick brown fox, 12 legs - and a half.").is_empty());
+    }
+
+    const PIECES: &str = "([a-z]{1,9}|[a-f0-9]{5,9}|[A-Z][a-z]{0,5}|[0-9]{1,4}|[ ,;()]{1,9}|[_./:-]{1,2}|https?:|é|\\\\[nu/t\"\\\\]|[ab]{1,70}){0,60}";
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_096))]
+
+        #[test]
+        fn no_name_is_passed_over(text in PIECES) {
+            let mut expected = Vec::new();
+            scan::<false>(&text, 0, |at| next_run(text.as_bytes(), at), |kind, at, end| expected.push((kind, &text[at..end])));
+            let mut all = Vec::new();
+            names(&text, |kind, name| all.push((kind, name)));
+            prop_assert_eq!(all, expected, "{}", text);
+        }
+
+        #[test]
+        fn nor_line_by_line(text in PIECES) {
+            let (mut all, mut expected) = (Vec::new(), Vec::new());
+            raw_names(&text, |line| (line.start, line.end), |line, kind, name| all.push((line, kind, name.to_owned())));
+            // Line by line, each for itself.
+            let mut start = 0;
+            while start < text.len() {
+                let end = line_break_behind(text.as_bytes(), start);
+                let line = &text[start..end];
+                by_line(line, |at| next_run(line.as_bytes(), at), |_| (start, end), |line, kind, name| {
+                    expected.push((line, kind, name.to_owned()));
+                });
+                start = end + 2;
+            }
+            prop_assert_eq!(all, expected, "{}", text);
+        }
     }
 }

@@ -1,16 +1,20 @@
-//! The ledger as a page of text within its bound.
+//! The ledger as a page of text within its bound, for somebody who has to go on from it.
+//!
+//! Requests with what came of them, from the first to the last; what the model concluded and what was demanded; what came
+//! of commands; then, file by file and only of its latest version, the passages whose names are likely needed again. All
+//! of it with addresses, cut at the ends of sentences or lines.
 
-use super::ledger::Ledger;
-use super::names::{key, names};
+use super::labels::Label;
+use super::ledger::{Ledger, Request};
+use super::prose::{Passage, cut_at_end};
 use super::ranked::{Rank, Ranked};
 use super::texts::Place;
+use super::worth::CHANCE_OF_A_MILLION;
 use crate::address::Address;
-use crate::edit::clip;
 use crate::plan::{Source, Written};
 use crate::policy::PolicyInput;
 use crate::tokens::Millitokens;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -18,11 +22,15 @@ use std::rc::Rc;
 const TITLE: &str = "[Conversation Ledger]";
 /// Characters of a line that are kept.
 pub(super) const LINE_CHARS: usize = 400;
-/// Lines and names that are weighed against each other at most; a page has room for fewer.
-pub(super) const MOST_LINES: usize = 1_024;
-pub(super) const MOST_NAMES: usize = 1_024;
-/// Characters of a user's request that are kept.
-const REQUEST_CHARS: usize = 1_200;
+/// Lines that are weighed against each other at most; a page has room for fewer.
+pub(super) const MOST_LINES: usize = 2_048;
+/// What a line takes besides its characters, and the first of a message for its address.
+const LINE_COST: u64 = 16;
+const ADDRESS_COST: u64 = 24;
+/// The finest difference between what lines are worth per character.
+const DENSITY_STEPS: u64 = 16;
+/// What a recall costs in input tokens: the view is read once more, and a passage is written.
+const RECALL_TOKENS: u64 = 2_500;
 /// Runs of messages that the opening names.
 const RUNS_NAMED: usize = 8;
 /// Entries in a row that find no room before a section is closed: the room that is left is too small for most.
@@ -31,19 +39,40 @@ const MISSES: usize = 48;
 const SMALLEST_PAGE_CHARS: u64 = 160;
 /// A first reading of a bound in tokens as characters; what is written is counted.
 const CHARS_PER_TOKEN: u64 = 4;
+/// Requests that get more room than the others: the newest.
+const NEWEST_REQUESTS: usize = 3;
+/// What an entry takes besides what it quotes: its address.
+const ENTRY_COST: usize = 16;
+/// The shortest that a request is cut to.
+const SHORTEST_REQUEST: usize = 80;
+/// Stands between lines that did not stand together.
+const GAP: &str = "…";
 
-/// A name that does not stand in its line as written, but for escapes.
-pub(super) const NOWHERE: u16 = u16::MAX;
+/// How the page is filled.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Filling {
+    /// Tokens of requests, conclusions, requirements and commands at most.
+    pub(super) prose_tokens: u64,
+    /// Lines on each side that are kept with a line.
+    pub(super) lines_beside: usize,
+    /// What a line has to be worth per character.
+    least_density: u64,
+}
 
-/// A name, and the line in which it last stood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Name {
-    pub(super) message: u32,
-    pub(super) place: Place,
-    pub(super) key: u64,
-    /// Where in the line as written, or [`NOWHERE`].
-    pub(super) at: u16,
-    pub(super) len: u16,
+impl Filling {
+    /// What a token costs until the next cut comes in millionths of an input token.
+    pub(super) fn new(prose_tokens: u64, lines_beside: u8, worth_percent: u32, keep_price: u64) -> Self {
+        // chance * recall >= percent / 100 * characters / 4 * price, where chance is a millionth of the worth times a constant.
+        let saved_by_a_million = u128::from(CHANCE_OF_A_MILLION * RECALL_TOKENS) * 100 * u128::from(CHARS_PER_TOKEN);
+        let asked = u128::from(worth_percent) * u128::from(keep_price) * 10_000 * u128::from(DENSITY_STEPS);
+        let least_density = u64::try_from(asked / saved_by_a_million).unwrap_or(u64::MAX);
+        Self { prose_tokens, lines_beside: usize::from(lines_beside), least_density }
+    }
+}
+
+/// What something is worth per character, in steps.
+pub(super) fn density(worth: u64, chars: u64) -> u64 {
+    worth.saturating_mul(DENSITY_STEPS) / (chars + LINE_COST)
 }
 
 /// What could be written down, the worthiest first.
@@ -51,8 +80,9 @@ pub(super) struct Name {
 pub(super) struct Candidates<'a> {
     ledger: &'a Ledger,
     input: &'a PolicyInput<'a>,
-    lines: Ranked<Rank>,
-    names: Ranked<(Rank, u64)>,
+    /// What each line is worth.
+    lines: FxHashMap<(u32, Place), u64>,
+    ranked: Ranked<Rank>,
     /// Arguments that were decoded to find lines in them.
     decoded: RefCell<FxHashMap<(usize, usize), Rc<str>>>,
 }
@@ -61,17 +91,17 @@ impl<'a> Candidates<'a> {
     pub(super) fn new(
         ledger: &'a Ledger,
         input: &'a PolicyInput<'a>,
-        lines: Ranked<Rank>,
-        names: Ranked<(Rank, u64)>,
+        lines: FxHashMap<(u32, Place), u64>,
+        ranked: Ranked<Rank>,
     ) -> Self {
-        Self { ledger, input, lines, names, decoded: RefCell::default() }
+        Self { ledger, input, lines, ranked, decoded: RefCell::default() }
     }
 
     /// A page of at most so many tokens, and what it costs; empty where there is no room for one.
-    pub(super) fn page_within(&self, most_tokens: u64, lines_percent: u8) -> (Written, Millitokens) {
+    pub(super) fn page_within(&self, most_tokens: u64, filling: Filling) -> (Written, Millitokens) {
         let mut max_chars = most_tokens.saturating_mul(CHARS_PER_TOKEN);
         while max_chars >= SMALLEST_PAGE_CHARS {
-            let page = self.page(usize::try_from(max_chars).unwrap_or(usize::MAX), usize::from(lines_percent));
+            let page = self.page(usize::try_from(max_chars).unwrap_or(usize::MAX), filling);
             let amount = self.input.count_text(&page.text);
             let tokens = self.input.tokens(amount);
             if tokens <= most_tokens {
@@ -82,8 +112,7 @@ impl<'a> Candidates<'a> {
         (Written::default(), Millitokens::ZERO)
     }
 
-    fn page(&self, max_chars: usize, lines_percent: usize) -> Written {
-        let ledger = self.ledger;
+    fn page(&self, max_chars: usize, filling: Filling) -> Written {
         let mut page = Page::new(max_chars);
         page.line(TITLE);
         if let Some(heading) = self.input.ledger_heading() {
@@ -91,25 +120,29 @@ impl<'a> Candidates<'a> {
             page.written.text.push_str(heading);
         }
         page.line(&self.opening());
-        page.section(
-            "Requests:",
-            max_chars / 5,
-            ledger.requests.iter().rev().map(|(at, part)| self.request(*at, *part)),
-        );
-        let entry = |(text, message)| Entry::quoting(text, message);
-        page.section("Files written:", max_chars / 16, ledger.written.newest().map(entry));
-        let commands = ledger.commands.iter().rev();
-        let commands = commands.map(|c| Entry { after: c.outcome, ..Entry::quoting(&*c.text, c.message) });
-        page.section("Commands:", max_chars / 8, commands);
-        let lines = self.lines.iter().map(|rank| {
-            let (message, place) = rank.line();
-            Entry::quoting(self.line(message as usize, place), message as usize)
-        });
-        page.section("Lines:", max_chars / 100 * lines_percent, lines);
-        let only_read = ledger.read.newest_besides(&ledger.written);
-        page.section("Files read:", max_chars / 16, only_read.map(entry));
-        let names = self.names.iter().map(|(_, key)| key);
-        page.names("Names:", names, |key| ledger.name(key), |name, text| self.spell(name, text));
+        let prose = usize::try_from(filling.prose_tokens.saturating_mul(CHARS_PER_TOKEN)).unwrap_or(usize::MAX);
+        let mut left = prose.min(max_chars / 2);
+        // Each takes of its share what it needs, and conclusions whatever the others leave: where one request is worked
+        // on all the time, they are all that is known of it.
+        let (all, mut said) = (left, String::new());
+        let mut take = |entries: Vec<Entry>| {
+            left = left.saturating_sub(entries.iter().map(Entry::len).sum());
+            entries.iter().for_each(|entry| said.push_str(&entry.quoted));
+            entries
+        };
+        let requests = take(self.requests(all * 2 / 5));
+        let steps = take(self.steps(all / 10));
+        let commands = take(self.commands(all / 8));
+        let files = take(self.written_files(all / 12));
+        let demands = take(self.chosen(self.ledger.requirements.iter(), all / 6, ""));
+        let concluded = self.chosen(self.ledger.conclusions.iter(), left, &said);
+        page.section("Requests and what came of them:", requests);
+        page.section("Concluded:", concluded);
+        page.section("Demanded:", demands);
+        page.section("Steps, as last written down:", steps);
+        page.section("Commands, each with what came of it last:", commands);
+        page.section("Files written:", files);
+        self.quotes(&mut page, filling);
         page.written
     }
 
@@ -118,102 +151,349 @@ impl<'a> Candidates<'a> {
         let count: usize = folded.iter().map(ExactSizeIterator::len).sum();
         let shown = Address::of_ranges(folded.iter().rev().take(RUNS_NAMED).cloned());
         let tag = shown.as_ref().map(Address::tag).unwrap_or_default();
-        format!("{count} earlier messages are folded here: {tag}. What they said last about each name follows.")
+        format!("{count} earlier messages are folded here: {tag}. What matters of them follows, oldest first.")
     }
 
-    fn request(&self, message: usize, part: usize) -> Entry<'static> {
-        let original = self.input.original(message);
-        let text = original.shape().parts.get(part).map(|part| original.text_of(part)).unwrap_or_default();
-        Entry { before: Address::of(message).tag(), ..Entry::quoting(clip(text.trim(), REQUEST_CHARS), message) }
-    }
-
-    fn line(&self, message: usize, place: Place) -> String {
-        match place.part() {
-            None => shortened(&place.line(self.input.original(message).raw())).to_owned(),
-            Some(part) => shortened(&place.line(&self.decoded(message, part))).to_owned(),
+    /// Every request with what came of it: the newest at length, the others as short as the room demands, without what
+    /// came of them before any is left out.
+    fn requests(&self, room: usize) -> Vec<Entry> {
+        let requests = &self.ledger.requests;
+        let others = requests.len().saturating_sub(NEWEST_REQUESTS);
+        let newest_chars = room / if others == 0 { 4 } else { 8 };
+        let left = room.saturating_sub(2 * NEWEST_REQUESTS * newest_chars);
+        let each = (left / (2 * others.max(1))).saturating_sub(ENTRY_COST);
+        let (each, has_outcome) = match each {
+            SHORTEST_REQUEST.. => (each.min(newest_chars.max(SHORTEST_REQUEST)), true),
+            _ => ((left / others.max(1)).saturating_sub(ENTRY_COST).max(SHORTEST_REQUEST), false),
+        };
+        let (mut entries, mut room) = (Vec::new(), room);
+        for (age, request) in requests.iter().rev().enumerate() {
+            let is_new = age < NEWEST_REQUESTS;
+            let entry = self.request(request, if is_new { newest_chars } else { each }, is_new || has_outcome);
+            // A single word is understood only beside what came of it.
+            if let [asked] = &entry[..]
+                && !is_new
+                && !asked.quoted.contains(char::is_whitespace)
+            {
+                continue;
+            }
+            let len: usize = entry.iter().map(Entry::len).sum();
+            if len > room {
+                break;
+            }
+            room -= len;
+            entries.push(entry);
         }
+        entries.into_iter().rev().flatten().collect()
+    }
+
+    fn request(&self, request: &Request, chars: usize, has_outcome: bool) -> Vec<Entry> {
+        let tag = Address::tag_of;
+        let quote = |(message, part): (usize, usize)| cut_at_end(self.text(message, part).trim(), chars).to_owned();
+        let asked = request.asked.map(|at| Entry::below(format!("{} user:", tag(at.0)), quote(at), at.0));
+        let came = request.came_of_it.filter(|_| has_outcome || request.asked.is_none());
+        let came = came.map(|at| Entry::below(format!("-> {}", tag(at.0)), quote(at), at.0));
+        asked.into_iter().chain(came).filter(|entry| !entry.quoted.is_empty()).collect()
+    }
+
+    /// The passages whose signs count most, newer ones first among equals, as many as there is room for, in their order;
+    /// none that was said already.
+    fn chosen<'p>(&self, passages: impl Iterator<Item = &'p Passage>, room: usize, said: &str) -> Vec<Entry> {
+        let mut order: Vec<(u32, usize, &Passage)> =
+            passages.enumerate().map(|(at, one)| (one.score, at, one)).collect();
+        order.sort_by_key(|(score, at, _)| std::cmp::Reverse((*score, *at)));
+        let (mut room, mut misses, mut taken) = (room, 0, Vec::new());
+        for (_, at, passage) in order {
+            if misses > MISSES {
+                break;
+            }
+            if passage.len + ENTRY_COST > room {
+                misses += 1;
+                continue;
+            }
+            let text = self.text(passage.message, passage.part);
+            let quoted = text.get(passage.start..passage.start + passage.len).unwrap_or_default();
+            // Most of it was not said, which the fastest search tells soonest.
+            if !quoted.is_empty() && memchr::memmem::find(said.as_bytes(), quoted.as_bytes()).is_none() {
+                room -= passage.len + ENTRY_COST;
+                let tag = Address::tag_of(passage.message);
+                taken.push((at, Entry::new(format!("{tag} "), quoted.to_owned(), passage.message)));
+            }
+        }
+        taken.sort_by_key(|(at, _)| *at);
+        taken.into_iter().map(|(_, entry)| entry).collect()
+    }
+
+    /// What the model last wrote down to do.
+    fn steps(&self, room: usize) -> Vec<Entry> {
+        let Some((message, steps)) = &self.ledger.plan else {
+            return Vec::new();
+        };
+        let tag = Address::tag_of(*message);
+        let (mut room, mut entries) = (room, Vec::new());
+        // What is open matters more than what is done.
+        let mut order: Vec<(bool, usize)> = steps.iter().enumerate().map(|(at, step)| (step.is_done, at)).collect();
+        order.sort_unstable();
+        for (is_done, at) in order {
+            let before = format!("{tag} {}: ", if is_done { "done" } else { "open" });
+            let quoted = cut_at_end(steps[at].text.trim(), LINE_CHARS).to_owned();
+            let entry = Entry::new(before, quoted, *message);
+            if entry.len() <= room {
+                room -= entry.len();
+                entries.push((at, entry));
+            }
+        }
+        entries.sort_by_key(|(at, _)| *at);
+        entries.into_iter().map(|(_, entry)| entry).collect()
+    }
+
+    fn commands(&self, room: usize) -> Vec<Entry> {
+        let (mut room, mut entries) = (room, Vec::new());
+        for command in self.ledger.commands.iter().rev() {
+            let tag = Address::tag_of(command.message);
+            let mut entry = vec![Entry::new(format!("{tag} $ "), command.text.to_string(), command.message)];
+            let decisive = command.decisive.as_ref().filter(|(line, _)| line.len() < room / 2);
+            let after = format!(" -> {}", command.outcome);
+            entry.push(match decisive {
+                Some((line, message)) => Entry::joined(format!("{after}: "), line.to_string(), *message),
+                None => Entry::joined(after, String::new(), command.message),
+            });
+            let len: usize = entry.iter().map(Entry::len).sum();
+            if len > room {
+                break;
+            }
+            room -= len;
+            entries.push(entry);
+        }
+        entries.into_iter().rev().flatten().collect()
+    }
+
+    fn written_files(&self, room: usize) -> Vec<Entry> {
+        let (mut room, mut seen, mut entries) = (room, FxHashSet::default(), Vec::new());
+        for (path, message) in self.ledger.labels.written().filter(|(path, _)| path.len() < LINE_CHARS) {
+            if !seen.insert(path) {
+                continue;
+            }
+            let entry = Entry::new(format!("{} ", Address::tag_of(message)), path.to_owned(), message);
+            if entry.len() > room {
+                break;
+            }
+            room -= entry.len();
+            entries.push(entry);
+        }
+        entries.reverse();
+        entries
     }
 
     /// The decoded text of a part, decoded once.
-    fn decoded(&self, message: usize, part: usize) -> Rc<str> {
+    fn text(&self, message: usize, part: usize) -> Rc<str> {
         let original = self.input.original(message);
         let mut decoded = self.decoded.borrow_mut();
         let decode = || original.shape().parts.get(part).map(|part| original.text_of(part)).unwrap_or_default().into();
         Rc::clone(decoded.entry((message, part)).or_insert_with(decode))
     }
 
-    /// Writes a name as it is written in its line; nothing where it does not stand there.
-    fn spell(&self, wanted: &Name, out: &mut String) {
-        let (message, len) = (wanted.message as usize, usize::from(wanted.len));
-        let original = self.input.original(message);
-        let source;
-        let text = match wanted.place.part() {
-            None => original.raw(),
-            Some(part) => {
-                source = self.decoded(message, part);
-                &*source
-            }
-        };
-        let raw = wanted.place.raw(text);
-        let at = (wanted.at != NOWHERE).then_some(usize::from(wanted.at));
-        if let Some(name) = at.and_then(|at| raw.get(at..at + len)) {
-            return out.push_str(name);
+    /// What a place is a place in: the raw text of its message or the decoded text of a part.
+    fn with_source<T>(&self, message: u32, place: Place, read: impl FnOnce(&str) -> T) -> T {
+        match place.part() {
+            None => read(self.input.original(message as usize).raw()),
+            Some(part) => read(&self.text(message as usize, part)),
         }
-        let mut is_found = false;
-        names(&wanted.place.line(text), |_, name| {
-            if !is_found && name.len() == len && key(name) == wanted.key {
-                out.push_str(name);
-                is_found = true;
+    }
+
+    /// A line and so many on each side, in order.
+    fn passage(&self, message: u32, place: Place, beside: usize, passage: &mut Vec<Place>) {
+        passage.clear();
+        self.with_source(message, place, |source| {
+            let mut first = place;
+            while passage.len() < beside
+                && let Some(before) = first.before(source)
+            {
+                first = before;
+                passage.push(before);
+            }
+            passage.reverse();
+            passage.push(place);
+            let (mut last, most) = (place, passage.len() + beside);
+            while passage.len() < most
+                && let Some(behind) = last.behind(source)
+            {
+                last = behind;
+                passage.push(behind);
             }
         });
     }
+
+    /// The lines that pay for their place, the worthiest first as long as there is room, in order of their places.
+    fn worth_quoting(&self, room: usize, filling: Filling) -> Vec<(u32, Place)> {
+        let (mut room, mut misses) = (room as u64, 0);
+        let mut taken: FxHashSet<(u32, Place)> = FxHashSet::with_capacity_and_hasher(MOST_LINES, FxBuildHasher);
+        let mut addressed: FxHashSet<u32> = FxHashSet::default();
+        let mut passage = Vec::new();
+        for rank in self.ranked.iter() {
+            let (message, place) = rank.line();
+            if rank.density() < filling.least_density || misses > MISSES {
+                break;
+            }
+            if taken.contains(&(message, place)) {
+                continue;
+            }
+            self.passage(message, place, filling.lines_beside, &mut passage);
+            passage.retain(|place| !taken.contains(&(message, *place)));
+            let worth_of = |place: &Place| self.lines.get(&(message, *place)).copied().unwrap_or(0);
+            let worth: u64 = passage.iter().map(worth_of).sum();
+            let chars: u64 = passage.iter().map(|place| place.len().min(LINE_CHARS) as u64 + 1).sum();
+            let address = if addressed.contains(&message) { 0 } else { ADDRESS_COST };
+            if density(worth, chars + address) < filling.least_density {
+                continue;
+            }
+            if chars + address > room {
+                misses += 1;
+                continue;
+            }
+            (room, misses) = (room - chars - address, 0);
+            addressed.insert(message);
+            taken.extend(passage.iter().map(|place| (message, *place)));
+        }
+        let mut taken: Vec<(u32, Place)> = taken.into_iter().collect();
+        taken.sort_unstable();
+        taken
+    }
+
+    /// What is quoted, file by file; what is about no file stands where it was said.
+    fn quotes(&self, page: &mut Page, filling: Filling) {
+        let room = page.room().saturating_sub(HEADING.len() + 1);
+        let taken = self.worth_quoting(room, filling);
+        if taken.is_empty() {
+            return;
+        }
+        page.line(HEADING);
+        let mut decoded = String::new();
+        let mut last_group = None;
+        for Quoted { group, message, lines } in self.by_file(&taken) {
+            let is_same_file = last_group == Some(group);
+            last_group = Some(group);
+            let mut last: Option<Place> = None;
+            for (_, place) in lines {
+                if last.is_none() {
+                    self.with_source(message, *place, |source| {
+                        self.label(page, message, is_same_file, place.line(source, &mut decoded));
+                    });
+                }
+                if filling.lines_beside > 0 && last.is_some_and(|last| !self.are_neighbours(message, last, *place)) {
+                    page.line(GAP);
+                }
+                self.with_source(message, *place, |source| {
+                    page.line("");
+                    page.quote(shortened(place.line(source, &mut decoded)), message as usize);
+                });
+                last = Some(*place);
+            }
+        }
+    }
+
+    /// Lines in order of their places, message by message: those about the same file together, where its newest stands.
+    fn by_file<'t>(&self, taken: &'t [(u32, Place)]) -> Vec<Quoted<'t>> {
+        let messages = || taken.chunk_by(|a, b| a.0 == b.0).map(|lines| (lines[0].0, lines));
+        let file = |message: u32| self.ledger.labels.get(message).filter(|label| label.is_file);
+        let mut newest: FxHashMap<&str, u32> = FxHashMap::default();
+        for (message, label) in messages().filter_map(|(message, _)| Some((message, file(message)?))) {
+            // Messages come in order.
+            newest.insert(&label.text, message);
+        }
+        let group = |message: u32| file(message).and_then(|label| newest.get(&*label.text)).copied().unwrap_or(message);
+        let mut quoted: Vec<Quoted<'_>> =
+            messages().map(|(message, lines)| Quoted { group: group(message), message, lines }).collect();
+        quoted.sort_unstable_by_key(|quoted| (quoted.group, quoted.message));
+        quoted
+    }
+
+    fn are_neighbours(&self, message: u32, before: Place, place: Place) -> bool {
+        self.with_source(message, place, |source| before.behind(source) == Some(place))
+    }
+
+    /// Says where the lines below stand, but not what the first of them says itself.
+    fn label(&self, page: &mut Page, message: u32, is_same_file: bool, first: &str) {
+        page.line(&Address::tag_of(message as usize));
+        let label = self.ledger.labels.get(message).filter(|label| !is_same_file && label.text.len() < LINE_CHARS);
+        if let Some(Label { text, named_in, is_file, .. }) = label {
+            page.written.text.push_str(if *is_file { "" } else { " $" });
+            if !first.starts_with(&**text) {
+                page.written.text.push(' ');
+                page.quote(text, *named_in);
+            }
+        }
+    }
+}
+
+const HEADING: &str = "Quoted, file by file:";
+
+/// The lines that are quoted of a message.
+struct Quoted<'t> {
+    /// The newest message about the same file, or the message itself.
+    group: u32,
+    message: u32,
+    lines: &'t [(u32, Place)],
 }
 
 /// The first characters of a line.
-pub(super) fn shortened(line: &str) -> &str {
+fn shortened(line: &str) -> &str {
     if line.len() <= LINE_CHARS {
         return line;
     }
     line.char_indices().nth(LINE_CHARS).map_or(line, |(end, _)| &line[..end])
 }
 
-/// Something that a message says, and our own words before and behind it.
-struct Entry<'t> {
+/// Something that a message says, and our own words before it.
+struct Entry {
     before: String,
-    quoted: Cow<'t, str>,
-    after: &'static str,
+    quoted: String,
     message: usize,
+    how: Layout,
 }
 
-impl<'t> Entry<'t> {
-    fn quoting(quoted: impl Into<Cow<'t, str>>, message: usize) -> Self {
-        Self { before: String::new(), quoted: quoted.into(), after: "", message }
+/// Where an entry stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// On a line of its own.
+    Own,
+    /// It goes on with the line before.
+    Joined,
+    /// What is quoted begins on a line of its own, below our own words.
+    Below,
+}
+
+impl Entry {
+    fn new(before: String, quoted: String, message: usize) -> Self {
+        Self { before, quoted, message, how: Layout::Own }
+    }
+
+    fn joined(before: String, quoted: String, message: usize) -> Self {
+        Self { how: Layout::Joined, ..Self::new(before, quoted, message) }
+    }
+
+    fn below(before: String, quoted: String, message: usize) -> Self {
+        Self { how: Layout::Below, ..Self::new(before, quoted, message) }
     }
 
     fn len(&self) -> usize {
-        let joined = |words: &str, joint: &str| if words.is_empty() { 0 } else { words.len() + joint.len() };
-        joined(&self.before, " ") + self.quoted.len() + joined(self.after, ARROW)
-    }
-
-    /// What it is known by: the same as that of a bare line where it is nothing else.
-    fn key(&self) -> u64 {
-        key(&self.before) ^ key(&self.quoted) ^ key(self.after)
+        self.before.len() + self.quoted.len() + 1
     }
 }
 
-/// Stands between a command and what came of it.
-const ARROW: &str = " -> ";
+/// No page but one of a very large bound outgrows this.
+const LIKELY_BYTES: usize = 65_536;
 
 /// A text that fills up to its bound.
 struct Page {
     written: Written,
     max_chars: usize,
-    standing: FxHashSet<u64>,
 }
 
 impl Page {
     fn new(max_chars: usize) -> Self {
-        Self { written: Written::default(), max_chars, standing: FxHashSet::default() }
+        let text = String::with_capacity(max_chars.min(LIKELY_BYTES));
+        Self { written: Written { text, sources: Vec::new() }, max_chars }
     }
 
     fn line(&mut self, line: &str) {
@@ -223,90 +503,37 @@ impl Page {
         self.written.text.push_str(line);
     }
 
-    fn entry(&mut self, entry: &Entry<'_>) {
-        self.line(&entry.before);
-        if !entry.before.is_empty() {
-            self.written.text.push(' ');
+    fn entry(&mut self, entry: &Entry) {
+        match entry.how {
+            Layout::Joined => self.written.text.push_str(&entry.before),
+            Layout::Own => self.line(&entry.before),
+            Layout::Below => {
+                self.line(&entry.before);
+                self.written.text.push('\n');
+            }
         }
-        let start = self.written.text.len();
-        self.written.text.push_str(&entry.quoted);
-        self.took(start, entry.message);
-        if !entry.after.is_empty() {
-            self.written.text.push_str(ARROW);
-            self.written.text.push_str(entry.after);
-        }
+        self.quote(&entry.quoted, entry.message);
     }
 
-    /// Takes note that everything from `start` on was taken from a message.
-    fn took(&mut self, start: usize, message: usize) {
-        self.written.sources.push(Source { range: start..self.written.text.len(), message });
+    /// Goes on with something that a message says.
+    fn quote(&mut self, quoted: &str, message: usize) {
+        let start = self.written.text.len();
+        self.written.text.push_str(quoted);
+        if !quoted.is_empty() {
+            self.written.sources.push(Source { range: start..self.written.text.len(), message });
+        }
     }
 
     fn room(&self) -> usize {
         self.max_chars.saturating_sub(self.written.text.len())
     }
 
-    /// A heading and as many entries as fit its share; an entry that stands on the page already is not written again.
-    fn section<'t>(&mut self, heading: &str, share: usize, entries: impl IntoIterator<Item = Entry<'t>>) {
-        let mut room = share.min(self.room().saturating_sub(heading.len() + 1));
-        let mut is_open = false;
-        let mut misses = 0;
-        for entry in entries {
-            if room < 16 || misses > MISSES {
-                break;
-            }
-            misses += usize::from(entry.len() >= room);
-            if entry.quoted.is_empty() || entry.len() >= room || !self.standing.insert(entry.key()) {
-                continue;
-            }
-            misses = 0;
-            if !is_open {
-                self.line(heading);
-                is_open = true;
-            }
-            room -= entry.len() + 1;
-            self.entry(&entry);
+    /// A heading and its entries.
+    fn section(&mut self, heading: &str, entries: impl IntoIterator<Item = Entry>) {
+        let mut entries = entries.into_iter().peekable();
+        if entries.peek().is_some() {
+            self.line(heading);
         }
-    }
-
-    /// What room is left is filled with bare names that do not stand on the page yet.
-    fn names(
-        &mut self,
-        heading: &str,
-        keys: impl Iterator<Item = u64>,
-        find: impl Fn(u64) -> Option<Name>,
-        spell: impl Fn(&Name, &mut String),
-    ) {
-        if self.room() < 64 {
-            return;
-        }
-        let mut standing = FxHashSet::with_capacity_and_hasher(MOST_NAMES, FxBuildHasher);
-        names(&self.written.text, |_, name| {
-            standing.insert(key(name));
-        });
-        let mut misses = 0;
-        let mut is_open = false;
-        for name in keys.filter(|key| !standing.contains(key)).filter_map(find) {
-            if self.room() < 8 || misses > MISSES {
-                break;
-            }
-            misses += 1;
-            if usize::from(name.len) + 1 >= self.room() {
-                continue;
-            }
-            let end = self.written.text.len();
-            if !is_open {
-                self.line(heading);
-            }
-            self.written.text.push(' ');
-            let start = self.written.text.len();
-            spell(&name, &mut self.written.text);
-            if self.written.text.len() > start {
-                (is_open, misses) = (true, 0);
-                self.took(start, name.message as usize);
-            } else {
-                self.written.text.truncate(end);
-            }
-        }
+        entries.for_each(|entry| self.entry(&entry));
     }
 }

@@ -18,6 +18,10 @@ impl Rank {
         Self(u128::from(density) << 96 | u128::from(message) << 64 | u128::from(place.number()))
     }
 
+    pub(super) fn density(self) -> u64 {
+        (self.0 >> 96) as u64
+    }
+
     /// Message and place.
     pub(super) fn line(self) -> (u32, Place) {
         ((self.0 >> 64) as u32, Place::of_number(self.0 as u64))

@@ -12,6 +12,8 @@ pub(super) struct Tail {
     pub(super) start: usize,
     /// What it holds, no message counting more than its share.
     held: Millitokens,
+    /// The model's turns in it.
+    turns: u64,
     basis: Basis,
 }
 
@@ -25,6 +27,7 @@ struct Basis {
     /// What the tail cost as it came in.
     logged: Millitokens,
     most_of_tail_tokens: u64,
+    keep_recent_turns: u64,
 }
 
 impl Tail {
@@ -33,8 +36,9 @@ impl Tail {
         let new = in_view(input, self.basis.end).count();
         let mut from = self.basis.end;
         if self.basis != self.basis_at(from, input.kept_messages() - new, input, marks) {
-            (self.held, from) = (Millitokens::ZERO, self.start);
+            (self.held, self.turns, from) = (Millitokens::ZERO, 0, self.start);
         }
+        self.turns += turns_in(input, in_view(input, from));
         self.held += in_view(input, from).map(|index| marks.of_tail(input, index)).sum();
         self.pass(input, marks);
         self.basis = self.basis_at(input.log_len(), input.kept_messages(), input, marks);
@@ -43,24 +47,32 @@ impl Tail {
 
     fn basis_at(&self, end: usize, kept: usize, input: &PolicyInput<'_>, marks: Marks) -> Basis {
         let logged = input.logged(self.start..end);
-        Basis { end, kept, logged, most_of_tail_tokens: marks.most_of_tail_tokens }
+        let Marks { most_of_tail_tokens, keep_recent_turns, .. } = marks;
+        Basis { end, kept, logged, most_of_tail_tokens, keep_recent_turns }
     }
 
-    /// Passes the units without which it still holds enough.
+    /// Passes the units without which it still holds enough: as many turns as are to be kept, or as many tokens.
     fn pass(&mut self, input: &PolicyInput<'_>, marks: Marks) {
         let keep = Millitokens::from_tokens(marks.keep_recent_tokens);
         let mut position = input.units().partition_point(|unit| unit.range.end <= self.start);
         while let Some(unit) = input.units().get(position) {
-            let passed = unit.range.clone().filter(|index| *index >= self.start);
-            let behind = self.held.saturating_sub(passed.map(|index| marks.of_tail(input, index)).sum());
-            if behind < keep {
+            let passed = || unit.range.clone().filter(|index| *index >= self.start);
+            let behind = self.held.saturating_sub(passed().map(|index| marks.of_tail(input, index)).sum());
+            let turns_behind = self.turns.saturating_sub(turns_in(input, passed()));
+            if behind < keep && turns_behind < marks.keep_recent_turns {
                 self.start = unit.range.start;
                 break;
             }
-            (self.start, self.held) = (unit.range.end, behind);
+            (self.start, self.held, self.turns) = (unit.range.end, behind, turns_behind);
             position += 1;
         }
     }
+}
+
+/// The model's turns that begin in these messages.
+fn turns_in(input: &PolicyInput<'_>, messages: impl Iterator<Item = usize>) -> u64 {
+    let is_models = |index: usize| input.original(index).shape().is_from_model();
+    messages.filter(|index| is_models(*index) && !(*index > 0 && is_models(*index - 1))).count() as u64
 }
 
 /// The messages in the view from an index on. O(those).

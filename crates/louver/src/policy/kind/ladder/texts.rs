@@ -1,9 +1,8 @@
 //! The lines of a message, where they stand in its raw text: nothing is decoded that has no escapes worth it.
 
 use crate::json::{Cursor, Kind, text};
-use crate::plain_text::{Speaker, edits_file};
+use crate::plain_text::Speaker;
 use crate::wire::{Message, Part, PartKind, Role};
-use std::borrow::Cow;
 use std::ops::Range;
 
 /// Raw bytes of a line that are kept at most; what is shown of it is shorter.
@@ -41,35 +40,135 @@ impl Place {
     }
 
     /// The line as it is written, escapes and all.
-    pub(super) fn raw(self, source: &str) -> &str {
-        let start = (self.0 >> 16) as u32 as usize;
-        source.get(start..start + self.len()).unwrap_or_default()
+    fn raw(self, source: &str) -> &str {
+        source.get(self.start()..self.start() + self.len()).unwrap_or_default()
     }
 
-    /// The line as it reads, out of the raw text of the message or the decoded text of the [`part`](Self::part).
-    pub(super) fn line(self, source: &str) -> Cow<'_, str> {
-        match text::decode(self.raw(source)) {
-            Cow::Borrowed(line) => Cow::Borrowed(line.trim()),
-            Cow::Owned(line) => Cow::Owned(line.trim().to_owned()),
+    /// The line as it reads, out of the raw text of the message or the decoded text of the [`part`](Self::part). `decoded`
+    /// lends its memory.
+    pub(super) fn line<'t>(self, source: &'t str, decoded: &'t mut String) -> &'t str {
+        let raw = self.raw(source);
+        if memchr::memchr(b'\\', raw.as_bytes()).is_none() {
+            return raw.trim();
         }
+        decoded.clear();
+        text::decode_into(raw, decoded);
+        decoded.trim()
     }
 }
 
-/// A text as it is written, escapes and all, who says it, and whether it is an argument of a tool that changes files.
+/// Blank lines in a row that are passed on the way to a neighbour.
+const BLANK_LINES: usize = 3;
+
+impl Place {
+    fn start(self) -> usize {
+        (self.0 >> 16) as u32 as usize
+    }
+
+    fn part_number(self) -> u16 {
+        (self.0 >> 48) as u16
+    }
+
+    /// The line before it in the same text, blank ones passed over. O(their bytes, within bounds).
+    pub(super) fn before(self, source: &str) -> Option<Self> {
+        let mut start = self.start();
+        for _ in 0..=BLANK_LINES {
+            let end = start.checked_sub(LINE_BREAK.len()).filter(|end| source.get(*end..start) == Some(LINE_BREAK))?;
+            start = line_start(source.as_bytes(), end)?;
+            let raw = source.get(start..end)?;
+            if !is_blank(raw) {
+                return Some(Self::new(self.part_number(), start, raw));
+            }
+        }
+        None
+    }
+
+    /// The line behind it, likewise.
+    pub(super) fn behind(self, source: &str) -> Option<Self> {
+        let mut end = self.start() + self.len();
+        for _ in 0..=BLANK_LINES {
+            let start = end + LINE_BREAK.len();
+            if source.get(end..start) != Some(LINE_BREAK) {
+                return None;
+            }
+            end = line_end(source, start);
+            let raw = source.get(start..end)?;
+            if !is_blank(raw) {
+                return Some(Self::new(self.part_number(), start, raw));
+            }
+        }
+        None
+    }
+}
+
+/// A line break as it is written in a JSON string.
+pub(super) const LINE_BREAK: &str = "\\n";
+
+fn is_blank(raw: &str) -> bool {
+    // Most lines say so with their first letter.
+    let first = raw.bytes().find(|byte| *byte != b' ');
+    let is_plain = first.is_some_and(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    !is_plain && raw.len() < 64 && text::decode(raw).trim().is_empty()
+}
+
+/// Where the line begins that ends here; nothing where that is too far away. Only quotes and backslashes are looked at.
+fn line_start(bytes: &[u8], end: usize) -> Option<usize> {
+    let first = end.saturating_sub(LINE_BYTES).max(1);
+    // A line break that ends at the first place begins two bytes before it.
+    let lowest = first.saturating_sub(LINE_BREAK.len());
+    let mut until = end;
+    while let Some(at) = memchr::memrchr2(b'"', b'\\', &bytes[lowest..until]).map(|offset| lowest + offset) {
+        let backslashes = bytes[..at].iter().rev().take_while(|byte| **byte == b'\\').count();
+        let start = match bytes[at] {
+            b'"' => at + 1,
+            _ => at + LINE_BREAK.len(),
+        };
+        let is_start = bytes[at] == b'"' || (start <= end && bytes.get(at + 1) == Some(&b'n'));
+        if backslashes % 2 == 0 && is_start {
+            return (start >= first).then_some(start);
+        }
+        until = at.saturating_sub(backslashes).max(lowest);
+    }
+    None
+}
+
+/// Where the line ends that begins here, or where more of it is too much.
+fn line_end(source: &str, start: usize) -> usize {
+    let bytes = source.as_bytes();
+    let most = bytes.len().min(start + 2 * LINE_BYTES);
+    let mut at = start;
+    while at < most {
+        let Some(found) = memchr::memchr2(b'"', b'\\', &bytes[at..most]) else {
+            at = most;
+            break;
+        };
+        at += found;
+        if bytes[at] == b'"' || bytes.get(at + 1) == Some(&b'n') {
+            return at;
+        }
+        at += 2;
+    }
+    let mut end = at.min(bytes.len());
+    while !source.is_char_boundary(end) {
+        end -= 1;
+    }
+    end
+}
+
+/// A text as it is written, escapes and all, and who says it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text<'t> {
     pub(super) raw: &'t str,
     pub(super) speaker: Speaker,
-    pub(super) is_edit: bool,
     /// Where it stands in the raw text of the message, or in the decoded text of a part.
     start: usize,
     part: u16,
 }
 
 impl Text<'_> {
-    /// Calls `each` with every line that is not empty, and with where it stands in this text. O(its bytes).
-    pub(super) fn lines(&self, mut each: impl FnMut(Place, Range<usize>)) {
-        split(self.raw, |line| each(Place::new(self.part, self.start + line.start, &self.raw[line.clone()]), line));
+    /// Where a line of it stands in the message.
+    pub(super) fn place(&self, line: Range<usize>) -> Place {
+        Place::new(self.part, self.start + line.start, &self.raw[line])
     }
 }
 
@@ -90,8 +189,7 @@ pub(super) fn texts(message: &Message, quotes_thinking: bool, mut each: impl FnM
             Role::Assistant => Speaker::Own,
             Role::User | Role::System | Role::Developer => Speaker::User,
         };
-        let is_edit = part.kind == PartKind::ToolCall && edits_file(&message.name_of(part));
-        part_texts(message, at, part, |part, start, raw| each(Text { raw, speaker, is_edit, start, part }));
+        part_texts(message, at, part, |part, start, raw| each(Text { raw, speaker, start, part }));
     }
 }
 
@@ -159,39 +257,35 @@ fn strings(json: &str, mut each: impl FnMut(usize, &str)) -> bool {
     walk(&mut cursor, &mut each).and_then(|()| cursor.finish()).is_ok()
 }
 
-/// Cuts a JSON string, escapes as written, at its line breaks.
-fn split(inner: &str, mut each: impl FnMut(Range<usize>)) {
-    let bytes = inner.as_bytes();
-    let mut start = 0;
-    let mut at = 0;
-    let mut tell = |start: usize, end: usize| {
-        if start < end {
-            each(start..end);
-        }
-    };
-    while let Some(escape) = bytes.get(at..).and_then(text::backslash_in).map(|offset| at + offset) {
-        at = escape + 2;
-        if bytes.get(escape + 1) == Some(&b'n') {
-            tell(start, escape);
-            start = at;
-        }
-    }
-    tell(start.min(bytes.len()), bytes.len());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::wire::Format;
 
-    fn found(format: Format, raw: &str) -> Vec<(Speaker, bool, String)> {
+    /// Calls `each` with every line of a text that is not empty.
+    fn lines(text: &Text<'_>, mut each: impl FnMut(Place)) {
+        let mut start = 0;
+        let ends = text.raw.match_indices(LINE_BREAK).map(|(at, _)| at).chain([text.raw.len()]);
+        for end in ends {
+            let backslashes = text.raw[..end].bytes().rev().take_while(|byte| *byte == b'\\').count();
+            if backslashes % 2 == 0 {
+                if start < end {
+                    each(text.place(start..end));
+                }
+                start = end + LINE_BREAK.len();
+            }
+        }
+    }
+
+    fn found(format: Format, raw: &str) -> Vec<(Speaker, String)> {
         let message = Message::parse(format, raw).unwrap();
         let mut all = Vec::new();
         texts(&message, true, |text| {
-            text.lines(|place, _| {
+            lines(&text, |place| {
                 let decoded = place.part().map(|part| message.text_of(&message.shape().parts[part]));
-                let line = place.line(decoded.as_deref().unwrap_or(message.raw())).into_owned();
-                all.push((text.speaker, text.is_edit, line));
+                let mut line = String::new();
+                let line = place.line(decoded.as_deref().unwrap_or(message.raw()), &mut line).to_owned();
+                all.push((text.speaker, line));
             });
         });
         all
@@ -204,14 +298,29 @@ mod tests {
             {"type":"text","text":"from me"}]}"#;
         let expected = [(Speaker::Tool, "one"), (Speaker::Tool, "two \"x\"\\n"), (Speaker::User, "from me")];
         let all = found(Format::Anthropic, raw);
-        assert_eq!(all.iter().map(|(speaker, _, line)| (*speaker, line.as_str())).collect::<Vec<_>>(), expected);
+        assert_eq!(all.iter().map(|(speaker, line)| (*speaker, line.as_str())).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_line_knows_its_neighbours() {
+        let raw = r#"{"role":"user","content":"one\n\n \ntwo\\n\n\"three\"\nfour"}"#;
+        let message = Message::parse(Format::OpenAiChat, raw).unwrap();
+        let mut places = Vec::new();
+        texts(&message, true, |text| lines(&text, |place| places.push(place)));
+        let lines: Vec<_> = places.iter().map(|place| place.line(raw, &mut String::new()).to_owned()).collect();
+        assert_eq!(lines, ["one", "", "two\\n", "\"three\"", "four"]);
+        let full = [0, 2, 3, 4].map(|at| places[at]);
+        for pair in full.windows(2) {
+            assert_eq!((pair[0].behind(raw), pair[1].before(raw)), (Some(pair[1]), Some(pair[0])));
+        }
+        assert_eq!((full[0].before(raw), full[3].behind(raw)), (None, None));
     }
 
     #[test]
     fn arguments_in_a_string_are_read_as_the_json_they_are() {
         let raw = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":
             {"name":"edit_file","arguments":"{\"path\":\"a.rs\",\"lines\":[1,\"x\\ny\\u0041\"]}"}}]}"#;
-        let expected = ["a.rs", "x", "yA"].map(|line| (Speaker::Own, true, line.to_owned()));
+        let expected = ["a.rs", "x", "yA"].map(|line| (Speaker::Own, line.to_owned()));
         assert_eq!(found(Format::OpenAiChat, raw), expected);
     }
 

@@ -1,0 +1,130 @@
+//! What a call's arguments say about files and commands.
+
+use crate::json::{Cursor, JsonError, Kind, text};
+use crate::wire::{Message, Part};
+
+/// The arguments of a call that a ledger tells of.
+#[derive(Debug, Default)]
+pub(super) struct Arguments {
+    pub(super) path: Option<String>,
+    pub(super) command: Option<String>,
+    /// Whether only a part of the file is meant.
+    pub(super) is_partial: bool,
+    /// What the model writes down to do.
+    pub(super) steps: Vec<Step>,
+}
+
+/// One of the steps that a model means to take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) text: Box<str>,
+    pub(super) is_done: bool,
+}
+
+/// Steps of one list that are read.
+const MOST_STEPS: usize = 32;
+
+impl Arguments {
+    /// O(the arguments); nothing of what is no JSON.
+    pub(super) fn of(message: &Message, part: &Part) -> Self {
+        let value = part.text.of(message.raw());
+        let decoded = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).map(text::decode);
+        Self::read(decoded.as_deref().unwrap_or(value)).unwrap_or_default()
+    }
+
+    fn read(json: &str) -> Option<Self> {
+        const PATHS: [&str; 5] = ["path", "file_path", "filename", "file", "absolute_path"];
+        const COMMANDS: [&str; 2] = ["command", "cmd"];
+        const STEPS: [&str; 3] = ["todos", "plan", "tasks"];
+        const PARTIAL: [&str; 12] = [
+            "offset",
+            "limit",
+            "view_range",
+            "start_line",
+            "end_line",
+            "line_start",
+            "line_end",
+            "pattern",
+            "old_string",
+            "old_str",
+            "edits",
+            "insert_line",
+        ];
+        let rank = |names: &[&str], key: &str| names.iter().position(|name| *name == key);
+        let (mut path, mut command, mut is_partial, mut steps) = (None, None, false, Vec::new());
+        let mut cursor = Cursor::new(json);
+        if cursor.kind().ok()? != Kind::Object {
+            return None;
+        }
+        let passed = cursor.object(|key, cursor| {
+            is_partial |= PARTIAL.contains(&key);
+            if STEPS.contains(&key) && cursor.kind()? == Kind::Array {
+                return read_steps(cursor, &mut steps);
+            }
+            let found = [(rank(&PATHS, key), &mut path), (rank(&COMMANDS, key), &mut command)];
+            let wanted = found.into_iter().find_map(|(rank, slot)| Some((rank?, slot)));
+            match (cursor.kind()?, wanted) {
+                (Kind::String, Some((rank, slot))) => better(slot, rank, cursor.text()?.into_owned()),
+                _ => drop(cursor.skip()?),
+            }
+            Ok(())
+        });
+        passed.ok()?;
+        let text = |found: Option<(usize, String)>| found.map(|(_, text)| text);
+        Some(Self { path: text(path), command: text(command), is_partial, steps })
+    }
+}
+
+/// The items of a list that say what is to be done and how far it is.
+fn read_steps(cursor: &mut Cursor<'_>, steps: &mut Vec<Step>) -> Result<(), JsonError> {
+    const TEXTS: [&str; 4] = ["content", "step", "title", "description"];
+    cursor.array(|_, cursor| {
+        if cursor.kind()? != Kind::Object {
+            return cursor.skip().map(drop);
+        }
+        let (mut text, mut status) = (None, None);
+        cursor.object(|key, cursor| {
+            let slot = match key {
+                "status" => Some(&mut status),
+                _ if TEXTS.contains(&key) => Some(&mut text),
+                _ => None,
+            };
+            match (cursor.kind()?, slot) {
+                (Kind::String, Some(slot)) => *slot = Some(cursor.text()?.into_owned()),
+                _ => drop(cursor.skip()?),
+            }
+            Ok(())
+        })?;
+        if let (Some(text), Some(status)) = (text, status)
+            && steps.len() < MOST_STEPS
+        {
+            steps.push(Step {
+                text: text.into(),
+                is_done: matches!(status.as_str(), "completed" | "done" | "complete"),
+            });
+        }
+        Ok(())
+    })
+}
+
+/// Keeps the text whose key stands first in its list.
+fn better(slot: &mut Option<(usize, String)>, rank: usize, text: String) {
+    if slot.as_ref().is_none_or(|(known, _)| rank <= *known) {
+        *slot = Some((rank, text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_read_as_clients_write_them() {
+        let of = |json| Arguments::read(json).map(|arguments| arguments.steps).unwrap_or_default();
+        let step = |text: &str, is_done| Step { text: text.into(), is_done };
+        let todos = r#"{"todos":[{"content":"Read it","status":"completed","activeForm":"Reading"},{"content":"Mend it","status":"pending"}]}"#;
+        assert_eq!(of(todos), [step("Read it", true), step("Mend it", false)]);
+        assert_eq!(of(r#"{"explanation":"x","plan":[{"step":"Go","status":"in_progress"}, 7]}"#), [step("Go", false)]);
+        assert_eq!(of(r#"{"plan":"a text"}"#), []);
+    }
+}

@@ -1,0 +1,148 @@
+//! Which file or command a message is about.
+
+use super::names::key;
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Messages that are remembered, the newest.
+const LABELLED: usize = 1_024;
+/// Calls whose results are waited for.
+const WAITING: usize = 64;
+/// What a file is called that is read by people.
+const PROSE: [&str; 4] = [".md", ".txt", ".rst", ".adoc"];
+
+/// What a message is about.
+#[derive(Clone, Debug)]
+pub(super) struct Label {
+    /// A path, or the first line of a command.
+    pub(super) text: Arc<str>,
+    /// The message that says so.
+    pub(super) named_in: usize,
+    pub(super) is_file: bool,
+    pub(super) is_written: bool,
+    is_partial: bool,
+}
+
+/// Which file or command the newest messages are about.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Labels {
+    of: FxHashMap<u32, Label>,
+    order: VecDeque<u32>,
+    waiting: VecDeque<(Arc<str>, Label)>,
+    /// The newest call that brought a file as a whole.
+    whole: FxHashMap<u64, usize>,
+}
+
+impl Labels {
+    pub(super) fn note_file(&mut self, index: usize, id: &Arc<str>, path: &str, is_written: bool, is_partial: bool) {
+        let label = Label { text: path.into(), named_in: index, is_file: true, is_written, is_partial };
+        if is_written && !is_partial {
+            self.whole.insert(key(path), index);
+        }
+        self.wait(id, label.clone());
+        self.put(index, label);
+    }
+
+    pub(super) fn note_command(&mut self, index: usize, id: &Arc<str>, text: &Arc<str>) {
+        let text = Arc::clone(text);
+        let label = Label { text, named_in: index, is_file: false, is_written: false, is_partial: false };
+        self.wait(id, label.clone());
+        self.put(index, label);
+    }
+
+    fn wait(&mut self, id: &Arc<str>, label: Label) {
+        self.waiting.push_back((Arc::clone(id), label));
+        if self.waiting.len() > WAITING {
+            self.waiting.pop_front();
+        }
+    }
+
+    /// A result is about what its call is about.
+    pub(super) fn note_result(&mut self, index: usize, id: &str) {
+        let Some(at) = self.waiting.iter().rposition(|(waiting, _)| **waiting == *id) else {
+            return;
+        };
+        if let Some((_, label)) = self.waiting.remove(at) {
+            if label.is_file && !label.is_partial && !label.is_written {
+                self.whole.insert(key(&label.text), label.named_in);
+            }
+            self.put(index, label);
+        }
+    }
+
+    /// A message of several calls or results is about the first.
+    fn put(&mut self, index: usize, label: Label) {
+        let index = number(index);
+        if self.of.contains_key(&index) {
+            return;
+        }
+        self.of.insert(index, label);
+        self.order.push_back(index);
+        if self.order.len() > LABELLED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.of.remove(&oldest);
+        }
+        if self.whole.len() > 2 * LABELLED {
+            let oldest = self.order.front().copied().unwrap_or_default();
+            self.whole.retain(|_, call| *call >= oldest as usize);
+        }
+    }
+
+    pub(super) fn get(&self, message: u32) -> Option<&Label> {
+        self.of.get(&message)
+    }
+
+    /// Whether a later call brought the whole file that this one is about: what this one says of it may not hold any more.
+    pub(super) fn is_superseded(&self, message: u32) -> bool {
+        let label = self.of.get(&message).filter(|label| label.is_file);
+        label.is_some_and(|label| self.whole.get(&key(&label.text)).is_some_and(|whole| *whole > label.named_in))
+    }
+
+    /// Whether a message may say in words what is wanted: a document, an issue, a page, but no source file.
+    pub(super) fn is_prose(&self, index: usize) -> bool {
+        let label = self.of.get(&number(index)).filter(|label| label.is_file);
+        label.is_none_or(|label| PROSE.iter().any(|ending| label.text.ends_with(ending)))
+    }
+
+    /// Whether a message holds a document, rather than what a program printed.
+    pub(super) fn is_document(&self, index: usize) -> bool {
+        let label = self.of.get(&number(index));
+        label.is_some_and(|label| PROSE.iter().any(|ending| label.text.ends_with(ending)))
+    }
+
+    /// Files that were written, the newest first, and the message that named each.
+    pub(super) fn written(&self) -> impl Iterator<Item = (&str, usize)> {
+        let labels = self.order.iter().rev().filter_map(|message| self.of.get(message));
+        labels.filter(|label| label.is_written).map(|label| (&*label.text, label.named_in))
+    }
+}
+
+fn number(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(labels: &mut Labels, at: usize, path: &str, is_partial: bool) {
+        let id: Arc<str> = format!("c{at}").into();
+        labels.note_file(at, &id, path, false, is_partial);
+        labels.note_result(at + 1, &id);
+    }
+
+    #[test]
+    fn only_a_later_call_for_the_whole_file_supersedes() {
+        let mut labels = Labels::default();
+        read(&mut labels, 2, "a.rs", false);
+        assert!(!labels.is_superseded(2) && !labels.is_superseded(3), "a result does not supersede its own call");
+        read(&mut labels, 4, "b.rs", false);
+        read(&mut labels, 6, "a.rs", true);
+        assert!(!labels.is_superseded(3), "nor does a part of the file");
+        read(&mut labels, 8, "a.rs", false);
+        let superseded: Vec<u32> = (0..10).filter(|message| labels.is_superseded(*message)).collect();
+        assert_eq!(superseded, [2, 3, 6, 7]);
+    }
+}
