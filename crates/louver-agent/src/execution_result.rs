@@ -32,7 +32,7 @@ pub struct ExecutionResult {
     pub tool_calls: usize,
     /// The conversation; its log is the state, its view the trimmed list. Absent only if no window could be made.
     pub conversation_state: Option<Conversation>,
-    /// Its figures.
+    /// The figures of the view that was sent last.
     pub conversation_metrics: ConversationMetrics,
     /// What condensing did in the whole conversation.
     pub condensing: CondensingMetrics,

@@ -313,6 +313,7 @@ impl LiveState {
             }
             RunEvent::Condensed { .. } => self.summaries += 1,
             RunEvent::ToolStarted { .. }
+            | RunEvent::Discarded { .. }
             | RunEvent::Decided(_)
             | RunEvent::Retrying { .. }
             | RunEvent::Warning(_)

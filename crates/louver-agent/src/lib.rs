@@ -33,7 +33,7 @@
 //! let executor = Executor::new(Arc::new(provider), Arc::new(tools), ExecutorConfig::new(options));
 //! let summary = executor.run("Look around.").await?;
 //! assert_eq!(summary.outcome, RunOutcome::Completed("There is nothing to do.".to_owned()));
-//! assert_eq!(summary.conversation_metrics.message_count, 2);
+//! assert_eq!(summary.conversation_metrics.message_count, 1);
 //! # Ok(()) }
 //! ```
 //!

@@ -3,12 +3,12 @@
 use crate::usage::Usage;
 use louver::catalog::Cost;
 use louver::window::Metrics;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// The seeds' four figures, and how many messages are sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+/// The seeds' four figures, and how many messages are sent: all of the view that was sent last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversationMetrics {
-    /// Messages in the log.
+    /// Messages in the log at that time.
     pub total_messages: usize,
     /// Messages of the log that are sent.
     pub preserved_messages: usize,

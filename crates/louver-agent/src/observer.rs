@@ -11,8 +11,11 @@ use std::time::Duration;
 /// Characters of a summary that a notice shows.
 const NOTICE_CHARS: usize = 100;
 
-/// Characters of a call's arguments that its line shows.
+/// Characters of a call's arguments, or of its failure, that its line shows.
 const ARGUMENTS_CHARS: usize = 100;
+
+/// Characters of an answer that is not kept.
+const DISCARDED_CHARS: usize = 100;
 
 /// The share of the cap, in percent, from which a conversation approaches it.
 const APPROACHING_PERCENT: usize = 80;
@@ -39,6 +42,13 @@ pub enum RunEvent {
         /// Tokens in the request, as the provider counted.
         prompt_tokens: u64,
     },
+    /// An answer came that counts for nothing: it is not kept, and asked for again.
+    Discarded {
+        /// What it said.
+        text: String,
+        /// Why it is not kept.
+        reason: String,
+    },
     /// A call of a model was billed, for the conversation or for a summary.
     Billed {
         /// What it cost, cache reads and writes included; nothing where the model's prices are unknown.
@@ -62,8 +72,8 @@ pub enum RunEvent {
     ToolFinished {
         /// The tool's name.
         name: String,
-        /// Whether it failed.
-        is_error: bool,
+        /// The last line of what it said, if it failed.
+        error: Option<String>,
         /// How long it took.
         duration: Duration,
     },
@@ -83,12 +93,12 @@ pub enum RunEvent {
     Warning(String),
     /// An iteration ended.
     IterationFinished {
-        /// What the conversation is like now.
+        /// The figures of the view that was sent last.
         metrics: ConversationMetrics,
     },
     /// The view is close to the cap on messages.
     ApproachingLimit {
-        /// Messages in the view.
+        /// Messages in the view that was sent last.
         message_count: usize,
         /// The cap.
         max_messages: usize,
@@ -104,7 +114,10 @@ impl RunEvent {
 
     /// Whether it is what the model says and does, which is as long as it likes.
     pub fn is_talk(&self) -> bool {
-        matches!(self, Self::Answered { .. } | Self::ToolStarted { .. } | Self::ToolFinished { .. })
+        matches!(
+            self,
+            Self::Answered { .. } | Self::Discarded { .. } | Self::ToolStarted { .. } | Self::ToolFinished { .. }
+        )
     }
 
     /// What a person reads, where there is something: one line, but for what the model says.
@@ -124,10 +137,15 @@ impl RunEvent {
             Self::Retrying { reason, wait } => Some(format!("{reason}; trying again in {:.1} s", wait.as_secs_f64())),
             Self::Warning(warning) => Some(warning.clone()),
             Self::Answered { text, .. } => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+            Self::Discarded { text, reason } => Some(
+                format!("[discarded, because {reason}] {}", shortened(text, DISCARDED_CHARS)).trim_end().to_owned(),
+            ),
             Self::ToolStarted { name, arguments } => {
                 Some(format!("> {name} {}", shortened(arguments, ARGUMENTS_CHARS)))
             }
-            Self::ToolFinished { name, is_error: true, .. } => Some(format!("> {name} failed")),
+            Self::ToolFinished { name, error: Some(error), .. } => {
+                Some(format!("> {name} failed: {}", shortened(error, ARGUMENTS_CHARS)))
+            }
             Self::IterationStarted { .. } | Self::Billed { .. } | Self::ToolFinished { .. } | Self::Decided(_) => None,
         }
     }

@@ -54,7 +54,7 @@ pub struct RunSummary {
     pub usage: Usage,
     /// Their cost, as far as prices are known.
     pub cost: Cost,
-    /// What the conversation is like at the end.
+    /// The figures of the view that was sent last.
     pub conversation_metrics: ConversationMetrics,
     /// What condensing did and cost.
     pub condensing: CondensingMetrics,
@@ -67,7 +67,7 @@ pub struct RunSummary {
 impl RunSummary {
     /// A run that goes on from what its earlier processes did and paid.
     pub(crate) fn after(totals: Totals) -> Self {
-        let Totals { turns, tool_calls, files_changed, usage, cost, condensing, duration } = totals;
+        let Totals { turns, tool_calls, files_changed, usage, cost, condensing, duration, .. } = totals;
         Self { turns, tool_calls, files_changed, usage, cost, condensing, duration, ..Self::default() }
     }
 

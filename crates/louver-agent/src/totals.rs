@@ -1,7 +1,7 @@
 //! What the processes of a run did and paid together.
 
 use crate::condensing::cost;
-use crate::metrics::CondensingMetrics;
+use crate::metrics::{CondensingMetrics, ConversationMetrics};
 use crate::tools::ToolOutput;
 use crate::usage::Usage;
 use louver::catalog::Cost;
@@ -18,6 +18,8 @@ pub(crate) struct Totals {
     pub(crate) cost: Cost,
     pub(crate) condensing: CondensingMetrics,
     pub(crate) duration: Duration,
+    /// The figures of the view that was sent last.
+    pub(crate) sent: Option<ConversationMetrics>,
 }
 
 impl Totals {

@@ -19,7 +19,7 @@ fn hello() -> String {
 async fn error_of(connection: Connection, is_streamed: bool) -> louver_agent::provider::ProviderError {
     let provider = Api::Chat.provider(connection, ApiKey::sandbox());
     let message = hello();
-    let request = Request { is_streamed, ..Request::new("gpt-5", 10, vec![&message]) };
+    let request = Request { is_streamed, ..Request::new("gpt-5", 100_000, vec![&message]) };
     provider.send(&request, &CancellationToken::new()).await.unwrap_err()
 }
 
@@ -84,7 +84,7 @@ async fn a_cancelled_call_ends_at_once() {
     let world = World::new(Api::Chat, Scenario::new("stalled").turn(Turn::text("x").after(Fault::Stall))).await;
     let cancel = CancellationToken::new();
     let message = hello();
-    let request = Request { is_streamed: true, ..Request::new("gpt-5", 10, vec![&message]) };
+    let request = Request { is_streamed: true, ..Request::new("gpt-5", 100_000, vec![&message]) };
     let connection = Connection { idle_timeout: Duration::from_secs(600), ..connection(&world.sandbox.url()) };
     let provider = Api::Chat.provider(connection, ApiKey::sandbox());
     let canceller = async {

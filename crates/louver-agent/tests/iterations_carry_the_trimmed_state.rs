@@ -58,6 +58,9 @@ async fn every_iteration_says_how_long_the_conversation_is() {
     let conversation: Vec<&String> = lines.iter().filter(|line| line.starts_with("Conversation: ")).collect();
     assert_eq!(conversation.len(), summary.iterations);
     let metrics = summary.conversation_metrics;
+    let sent = world.sandbox.journal();
+    // The system prompt is a message in Chat, and none of the conversation's.
+    assert_eq!(metrics.message_count, sent[sent.len() - 1].messages - 1, "the figures are those of the last request");
     let last = format!("Conversation: {} messages (~{} tokens)", metrics.message_count, metrics.estimated_tokens);
     assert_eq!(*conversation[conversation.len() - 1], last);
     let warning = format!("Conversation approaching limit ({}/12 messages)", metrics.message_count);
@@ -66,8 +69,8 @@ async fn every_iteration_says_how_long_the_conversation_is() {
 
 #[tokio::test]
 async fn the_warning_starts_at_eighty_percent_of_the_cap() {
-    // One prompt, four calls with their results, one text: ten messages.
-    for (cap, is_near) in [(12, true), (13, false)] {
+    // What the last answer was given to: one prompt, four calls with their results, nine messages.
+    for (cap, is_near) in [(11, true), (12, false)] {
         let scenario =
             (0..4).fold(Scenario::new("x"), |scenario, n| scenario.turn(Turn::calls([read(&n.to_string())])));
         let world = World::new(Api::Chat, scenario.turn(Turn::text("Done."))).await;
@@ -76,7 +79,7 @@ async fn the_warning_starts_at_eighty_percent_of_the_cap() {
         let mut config = ExecutorConfig::new(options);
         config.max_iterations = 1;
         let summary = Executor::new(world.provider.clone(), world.tools.clone(), config).run("Go.").await.unwrap();
-        assert_eq!((summary.outcome, summary.conversation_metrics.message_count), (RunOutcome::OutOfIterations, 10));
+        assert_eq!((summary.outcome, summary.conversation_metrics.message_count), (RunOutcome::OutOfIterations, 9));
         let events = world.events.lock().unwrap();
         assert_eq!(events.iter().any(|event| matches!(event, RunEvent::ApproachingLimit { .. })), is_near, "{cap}");
     }

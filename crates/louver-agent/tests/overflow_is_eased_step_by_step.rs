@@ -6,9 +6,9 @@ mod world;
 
 use louver::tokens::CounterChoice;
 use louver_agent::provider::Category;
-use louver_agent::{ExecuteOptions, ExecutionResult, Stop, execute};
+use louver_agent::{ExecuteOptions, ExecutionResult, Observer, RunEvent, Stop, execute};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use world::replies::{Replies, Reply};
 use world::{Api, assert_sound, tools};
 
@@ -30,7 +30,11 @@ fn read(api: Api, number: usize) -> Reply {
 }
 
 async fn run(api: Api, replies: &Replies) -> ExecutionResult {
-    let mut options = ExecuteOptions::new(api.model());
+    watched(api, replies, Observer::default()).await
+}
+
+async fn watched(api: Api, replies: &Replies, observer: Observer) -> ExecutionResult {
+    let mut options = ExecuteOptions { observer, ..ExecuteOptions::new(api.model()) };
     options.window.counter = CounterChoice::Chars4;
     execute(&replies.provider(api), &Arc::new(tools()), Some("Do the task."), &options, None).await
 }
@@ -81,10 +85,21 @@ async fn an_answer_that_the_window_cut_short_is_asked_for_again_with_less() {
         _ => Reply::done(api, "call_end"),
     })
     .await;
-    let result = run(api, &replies).await;
+    let said: Arc<Mutex<Vec<(bool, String)>>> = Arc::default();
+    let hears = Arc::clone(&said);
+    let observer = Observer::new(move |event| {
+        let is_answer = matches!(event, RunEvent::Answered { .. });
+        hears.lock().unwrap().extend(event.message().map(|line| (is_answer, line)));
+    });
+    let result = watched(api, &replies, observer).await;
     assert_eq!(result.stop, Stop::Completed, "{:?}", result.error);
     let sent: Vec<usize> = replies.asked().iter().map(history).collect();
     assert!(sent[21] < sent[20], "{sent:?}");
+    let said = said.lock().unwrap();
+    let half: Vec<_> = said.iter().filter(|(_, line)| line.contains("Half a sent")).collect();
+    let line = "[discarded, because the context window was full before the answer was whole] Half a sent";
+    assert_eq!(half, [&(false, line.to_owned())], "what is thrown away is not shown as said");
+    assert!(!said.iter().any(|(_, line)| line.contains("refused")), "nothing was refused: {said:?}");
     let log = result.conversation_state.unwrap().window().log();
     assert!(log.messages.iter().all(|message| !message.raw().contains("Half a sent")), "nothing half is kept");
 }

@@ -6,11 +6,13 @@ mod world;
 
 use louver::catalog::Cost;
 use louver_agent::provider::Category;
-use louver_agent::{ExecuteOptions, Executor, ExecutorConfig, RunOutcome, Stop, execute};
+use louver_agent::{ExecuteOptions, Executor, ExecutorConfig, RunEvent, RunOutcome, Stop, execute};
+use louver_sandbox::{Call, Scenario, Turn};
+use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use world::{Api, World, connection, steps, tools};
+use world::{Api, World, assert_sound, complete, connection, steps, tools};
 
 #[tokio::test]
 async fn a_run_stops_before_it_costs_more_than_it_may() {
@@ -67,6 +69,32 @@ async fn an_iteration_has_so_many_turns() {
 async fn no_reply_is_asked_for_that_the_model_cannot_write() {
     assert_eq!(ExecuteOptions::new("claude-sonnet-4-5").max_tokens, 8192);
     assert_eq!(ExecuteOptions::most_reply("gpt-4", 8192), 4096);
+}
+
+#[tokio::test]
+async fn a_call_that_the_end_of_a_reply_cut_short_is_not_run() {
+    // Within the arguments, and right behind the name, where nobody sees that arguments are missing.
+    for (max_tokens, is_streamed) in [(30, true), (30, false), (16, true), (16, false)] {
+        for api in Api::ALL {
+            let call = Call::new("slow", json!({"path": "y".repeat(400)}));
+            let cut = Turn::calls([call]).saying("x".repeat(4 * 15));
+            let world = World::new(api, Scenario::new("cut").turn(cut).turn(complete())).await;
+            let options = ExecuteOptions { max_tokens, is_streamed, ..world.options() };
+            let result = world.execute(&options).await;
+            let what = format!("{api:?}, {max_tokens} tokens, streamed: {is_streamed}");
+            assert_eq!((result.stop, world.refused()), (Stop::Completed, 0), "{what}: {:?}", result.error);
+            let events = world.events.lock().unwrap();
+            let is_run = |event: &RunEvent| matches!(event, RunEvent::ToolStarted { name, .. } if name == "slow");
+            assert!(!events.iter().any(is_run), "{what}: {events:?}");
+            let said: Vec<String> = events.iter().filter_map(RunEvent::message).collect();
+            let warning = "slow was not run: the reply was full before the arguments were whole (execution.max_tokens \
+                           bounds a reply)";
+            assert!(said.iter().any(|line| line == warning), "{what}: {said:?}");
+            let log = result.conversation_state.as_ref().unwrap().window().log();
+            assert!(log.messages.iter().any(|told| told.raw().contains("call it again with less at once")), "{what}");
+            assert_sound(api, result.conversation_state.as_ref().unwrap());
+        }
+    }
 }
 
 #[tokio::test]

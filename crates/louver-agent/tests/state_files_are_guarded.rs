@@ -12,6 +12,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use world::{Api, World};
 
 fn executor(world: &World, state: &Path, existing: Existing) -> Executor {
@@ -76,6 +77,29 @@ async fn an_unfinished_run_is_lost_only_where_that_is_said() {
     let finished = executor(&world, &state, Existing::Protect).run("Go.").await.unwrap();
     assert_eq!(finished.outcome, RunOutcome::Completed("All done.".to_owned()), "a finished run makes room");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no draft is left behind");
+}
+
+#[tokio::test]
+async fn a_run_that_ended_holds_nothing_whatever_was_started_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    let world = World::new(Api::Chat, world::steps(1)).await;
+    let is_over = Arc::new(AtomicBool::new(false));
+    // A process that is being started has, for a moment, everything open that we have.
+    let others = {
+        let is_over = is_over.clone();
+        let start = move || {
+            while !is_over.load(Ordering::Relaxed) {
+                assert!(Command::new("true").status().unwrap().success());
+            }
+        };
+        [std::thread::spawn(start.clone()), std::thread::spawn(start)]
+    };
+    for _ in 0..60 {
+        executor(&world, &state, Existing::Protect).run("Go.").await.unwrap();
+    }
+    is_over.store(true, Ordering::Relaxed);
+    others.into_iter().for_each(|other| other.join().unwrap());
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use louver_agent::{
     CancellationToken, CondenseHandler, ConversationMetrics, ExecuteOptions, Executor, ExecutorConfig, RunEvent,
     RunOutcome, RunSummary,
 };
-use louver_sandbox::{Scenario, Turn};
+use louver_sandbox::{Fault, Scenario, Turn};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,6 +41,16 @@ async fn what_the_model_says_and_calls_is_told_as_it_happens() {
     assert!(talk[2].starts_with(r#"> read_file {"path":"xxx"#) && talk[2].chars().count() < 130, "{}", talk[2]);
     assert_eq!(talk[3], r#"> task_complete {"summary":"All done."}"#);
     assert_eq!(talk.len(), 4);
+}
+
+#[tokio::test]
+async fn a_tool_that_fails_is_told_with_its_reason() {
+    let broken = Turn::calls([read("a.rs")]).after(Fault::MalformedArguments);
+    let world = World::new(Api::Chat, Scenario::new("failing").turn(broken).turn(complete())).await;
+    world.execute(&world.options()).await;
+    let lines = world.lines();
+    let reason = "> read_file failed: the arguments for `read_file` are not valid JSON; ";
+    assert!(lines.iter().any(|line| line.starts_with(reason) && line.chars().count() < 130), "{lines:?}");
 }
 
 #[test]
@@ -136,6 +146,7 @@ async fn the_totals_of_a_run_are_those_of_all_its_processes() {
             assert_eq!((summary.turns, summary.tool_calls), (whole.turns, whole.tool_calls), "{api:?}");
             assert_eq!(summary.usage.prompt_tokens(), whole.usage.prompt_tokens(), "{api:?}");
             assert_eq!(summary.usage.output_tokens, whole.usage.output_tokens, "{api:?}");
+            assert_eq!(summary.conversation_metrics, whole.conversation_metrics, "{api:?}");
             assert!(summary.cost > pieces[1].cost && summary.duration >= pieces[1].duration, "{api:?}");
         }
     }

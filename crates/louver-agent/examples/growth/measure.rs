@@ -22,6 +22,9 @@ const OUTPUT_CHARS: [usize; 10] = [50, 2_200, 110, 430, 10_700, 180, 750, 4_600,
 /// Characters of the system prompt.
 const SYSTEM_CHARS: usize = 6_000;
 
+/// What the default policy may fill.
+const CONTEXT_WINDOW: u64 = 200_000;
+
 /// Room for a reply.
 const REPLY_TOKENS: u64 = 2_000;
 
@@ -58,22 +61,26 @@ impl Api {
     }
 }
 
-/// How much is kept: everything, the newest so many messages, or half whenever there are more than so many tokens.
+/// How much is kept: everything, the newest so many messages, half whenever there are more than so many tokens, or what
+/// the default policy leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
     Everything,
     Messages(usize),
     Tokens(u64),
+    Ladder,
 }
 
 impl Kept {
-    pub(crate) const ALL: [Self; 4] = [Self::Everything, Self::Messages(100), Self::Messages(30), Self::Tokens(25_000)];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Everything, Self::Messages(100), Self::Messages(30), Self::Tokens(25_000), Self::Ladder];
 
     pub(crate) fn name(self) -> String {
         match self {
             Self::Everything => "everything".to_owned(),
             Self::Messages(most) => format!("window of {most}"),
             Self::Tokens(most) => format!("halved at {}k tokens", most / 1000),
+            Self::Ladder => "ladder".to_owned(),
         }
     }
 
@@ -88,6 +95,10 @@ impl Kept {
                 window.policy = PolicyKind::Tokens(TokensConfig::default());
                 // A tenth of the context window is a buffer, and the reply has its room beside what may be sent.
                 window.budget = Some(Budget::new((most + REPLY_TOKENS) * 10 / 9, Some(REPLY_TOKENS))?);
+            }
+            Self::Ladder => {
+                window.policy = PolicyKind::default_for(true);
+                window.budget = Some(Budget::new(CONTEXT_WINDOW, Some(REPLY_TOKENS))?);
             }
         }
         Ok(())

@@ -22,12 +22,13 @@ text { font: 13px system-ui, -apple-system, 'Segoe UI', sans-serif; fill: #1f232
 .grid { stroke: #d1d9e0; stroke-width: 1; }
 .line { fill: none; stroke-width: 2.2; stroke-linejoin: round; }
 .everything { stroke: #c4500c; } .hundred { stroke: #1f6fd0; } .thirty { stroke: #0f7f5f; stroke-dasharray: 7 3; }
-.tokens { stroke: #8250df; stroke-dasharray: 2 3; }
+.tokens { stroke: #8250df; stroke-dasharray: 2 3; } .ladder { stroke: #1f2328; stroke-width: 3; }
 .everything-label { fill: #b34707; } .hundred-label { fill: #1a62ba; } .thirty-label { fill: #0b6b4f; }
-.tokens-label { fill: #7340cf; }
+.tokens-label { fill: #7340cf; } .ladder-label { font-weight: 600; }
 @media (prefers-color-scheme: dark) {
 text { fill: #e6edf3; } .quiet { fill: #9198a1; } .page { fill: #0d1117; } .grid { stroke: #30363d; }
 .everything { stroke: #f0883e; } .hundred { stroke: #6cb0ff; } .thirty { stroke: #4ecb9c; } .tokens { stroke: #c297ff; }
+.ladder { stroke: #e6edf3; }
 .everything-label { fill: #f0883e; } .hundred-label { fill: #6cb0ff; } .thirty-label { fill: #4ecb9c; } .tokens-label { fill: #c297ff; }
 }
 ";
@@ -83,7 +84,7 @@ fn panel(svg: &mut String, (left, top): (f64, f64), measure: &Measure, runs: &[&
     for iteration in [1, 5, 10, 15, ITERATIONS] {
         anchored(svg, "middle", x(iteration), top + PANEL_HEIGHT + 18.0, &iteration.to_string());
     }
-    anchored(svg, "start", left + PANEL_WIDTH + 14.0, top + PANEL_HEIGHT + 18.0, "iteration");
+    anchored(svg, "end", left + PANEL_WIDTH, top + PANEL_HEIGHT + 34.0, "iteration");
     for run in runs {
         let points: Vec<String> =
             run.rows.iter().map(|row| format!("{:.1},{:.1}", x(row.iteration), y((measure.value)(row)))).collect();
@@ -109,6 +110,7 @@ fn class(kept: Kept) -> &'static str {
         Kept::Messages(100) => "hundred",
         Kept::Messages(_) => "thirty",
         Kept::Tokens(_) => "tokens",
+        Kept::Ladder => "ladder",
     }
 }
 

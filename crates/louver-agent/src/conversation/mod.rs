@@ -37,6 +37,8 @@ pub struct Conversation {
     file_error: Option<StateError>,
     open: Option<OpenTurn>,
     pub(crate) last_sent: LastSent,
+    /// The figures of the view that was sent last, by whatever process.
+    sent: Option<ConversationMetrics>,
     pub(crate) pending: Option<Pending>,
     pub(crate) condensing: CondensingMetrics,
     /// What all calls of the run cost, in whatever process, summaries included, as far as prices are known.
@@ -85,6 +87,7 @@ impl Conversation {
             file_error: None,
             open: None,
             last_sent: LastSent::default(),
+            sent: None,
             pending: None,
             condensing: CondensingMetrics::default(),
             spent: Cost::ZERO,
@@ -98,7 +101,8 @@ impl Conversation {
         conversation.call_ids.extend(recorded.open.iter().flat_map(|open| call_ids(&open.answer)));
         let condensing = recorded.totals.condensing;
         let spent = recorded.totals.cost + condensing.cost;
-        Ok(Self { file: Some(file), open: recorded.open, condensing, spent, ..conversation })
+        let sent = recorded.totals.sent;
+        Ok(Self { file: Some(file), open: recorded.open, condensing, spent, sent, ..conversation })
     }
 
     /// Writes everything from here on to a file. To be called before the first message.
@@ -111,9 +115,18 @@ impl Conversation {
         &self.window
     }
 
-    /// The figures of what is sent.
+    /// The figures of the view that was sent last; before anything was sent, of the view as it is.
     pub fn metrics(&self) -> ConversationMetrics {
+        self.sent.unwrap_or_else(|| self.view_metrics())
+    }
+
+    fn view_metrics(&self) -> ConversationMetrics {
         ConversationMetrics::new(self.window.metrics(), self.window.view().iter().count())
+    }
+
+    /// Takes note that the view as it is now is being sent.
+    pub(crate) fn note_sent(&mut self) {
+        self.sent = Some(self.view_metrics());
     }
 
     /// What condensing did so far.
@@ -207,7 +220,8 @@ impl Conversation {
     /// Takes note of what an answer was billed for, so that a run that goes on in another process knows its whole bill.
     pub(crate) fn bill(&mut self, model: &str, usage: Usage, cost: Cost) {
         self.spent += cost;
-        self.write(|| Record::Billed { model: model.to_owned(), usage, is_summary: false });
+        let sent = self.sent;
+        self.write(|| Record::Billed { model: model.to_owned(), usage, is_summary: false, sent });
     }
 
     /// The same for a summary, which has books of its own.
@@ -216,7 +230,7 @@ impl Conversation {
         self.condensing.usage += usage;
         self.condensing.cost += cost;
         if usage != Usage::default() {
-            self.write(|| Record::Billed { model: model.to_owned(), usage, is_summary: true });
+            self.write(|| Record::Billed { model: model.to_owned(), usage, is_summary: true, sent: None });
         }
     }
 

@@ -3,6 +3,7 @@
 use super::sealed_line::{open as open_line, seal};
 use super::state_error::StateError;
 use super::state_path::StatePath;
+use crate::metrics::ConversationMetrics;
 use crate::redact;
 use crate::tools::{Signal, ToolOutput};
 use crate::totals::Totals;
@@ -48,6 +49,9 @@ pub(super) enum Record {
         model: String,
         usage: Usage,
         is_summary: bool,
+        /// The figures of what it answered, where that is the conversation.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sent: Option<ConversationMetrics>,
     },
     /// How long the run has lasted when an iteration ended.
     Elapsed {
@@ -255,7 +259,10 @@ impl Recorded {
                 self.push(parse(raw)?);
             }
             Record::Iteration(number) => self.iteration = number,
-            Record::Billed { model, usage, is_summary } => self.totals.bill(&model, usage, is_summary),
+            Record::Billed { model, usage, is_summary, sent } => {
+                self.totals.bill(&model, usage, is_summary);
+                self.totals.sent = sent.or(self.totals.sent);
+            }
             Record::Elapsed { milliseconds } => self.totals.duration = Duration::from_millis(milliseconds),
             Record::Finished(text) => self.completion = Some(Signal::Complete(text)),
         }

@@ -118,6 +118,13 @@ impl StatePath {
     }
 }
 
+impl Drop for StatePath {
+    /// Closing would do it, too, but not before a process that is just being started has let go of its copy.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
+}
+
 fn refuse_others(path: &Path, metadata: &std::fs::Metadata) -> Result<(), StateError> {
     let kind = metadata.file_type();
     let what = match () {

@@ -37,11 +37,27 @@ impl ToolLoop<'_> {
         });
         let mut finished = futures_util::stream::iter(running).buffer_unordered(self.options.max_parallel_calls.max(1));
         while let Some((index, name, output, duration)) = finished.next().await {
-            self.options.observer.emit(&RunEvent::ToolFinished { name, is_error: output.is_error, duration });
+            // A program that fails says how at the end of what it printed.
+            let error = output.is_error.then(|| output.text.lines().last().unwrap_or_default().to_owned());
+            self.options.observer.emit(&RunEvent::ToolFinished { name, error, duration });
             self.conversation.record_result(index, output);
         }
         drop(finished);
         self.end_turn(calls)
+    }
+
+    /// Answers the last call of a reply that was as long as it may be, unless its arguments are there for sure: where they
+    /// are not whole, nobody knows what was meant.
+    pub(super) fn answer_cut_call(&mut self, calls: &[ToolCall]) {
+        let Some((call, before)) = calls.split_last() else { return };
+        let is_whole = call.arguments.as_ref().is_ok_and(|value| value.as_object().is_some_and(|all| !all.is_empty()));
+        if !is_whole {
+            let (name, cut) = (&call.name, "the reply was full before the arguments were whole");
+            self.warn(format!("{name} was not run: {cut} (execution.max_tokens bounds a reply)"));
+            let advice = "call it again with less at once";
+            self.conversation
+                .record_result(before.len(), ToolOutput::error(format!("{name} was not run: {cut}; {advice}")));
+        }
     }
 
     /// Answers the calls of a turn that a kill cut short.

@@ -97,6 +97,7 @@ impl ToolLoop<'_> {
     async fn send(&mut self, max_tokens: u64) -> Result<Answer, ProviderError> {
         let options = self.options;
         let extra = self.extra();
+        self.conversation.note_sent();
         let messages: Vec<&str> = self.conversation.window().view().iter().map(|sent| sent.message.raw()).collect();
         let message_count = messages.len();
         let request = Request {
@@ -110,10 +111,6 @@ impl ToolLoop<'_> {
         };
         let answer = self.provider.send(&request, &options.cancel).await?;
         self.remember(answer.usage, message_count);
-        let prompt_tokens = answer.usage.prompt_tokens();
-        let (text, calls) = (answer.text.clone(), answer.calls.len());
-        let evicted_messages = self.conversation.window().metrics().evicted_messages;
-        self.emit(&RunEvent::Answered { text, calls, message_count, evicted_messages, prompt_tokens });
         Ok(answer)
     }
 
@@ -156,6 +153,9 @@ impl ToolLoop<'_> {
             let answer = answer.with_own_ids(self.provider.format(), &self.conversation.call_ids);
             let answer = answer.map_err(|error| unreadable(&error))?;
             self.conversation.begin_turn(answer.messages);
+            if matches!(answer.stop, StopReason::MaxTokens | StopReason::WindowFull) {
+                self.answer_cut_call(&answer.calls);
+            }
             return self.run_calls(&answer.calls).await;
         }
         let is_silent = answer.messages.is_empty();

@@ -10,7 +10,32 @@ use std::time::Instant;
 const MAX_STEPS: u32 = 4;
 
 /// What is said where an answer broke off because the window was full.
-const BROKE_OFF: &str = "the answer broke off because the context window was full";
+const BROKE_OFF: &str = "the context window was full before the answer was whole";
+
+/// A view that left too little room, by the provider's word.
+struct TooLong {
+    figures: OverflowFigures,
+    /// The provider's words, or ours for an answer that broke off.
+    said: String,
+    /// What an answer that broke off had said by then; nothing where the view was refused.
+    broken_off: Option<String>,
+}
+
+impl TooLong {
+    fn of(sent: &Result<Answer, ProviderError>) -> Option<Self> {
+        match sent {
+            Err(error) if error.is_context_overflow() => {
+                Some(Self { figures: error.overflow_figures(), said: error.to_string(), broken_off: None })
+            }
+            Ok(answer) if answer.stop == StopReason::WindowFull => Some(Self {
+                figures: OverflowFigures::default(),
+                said: BROKE_OFF.to_owned(),
+                broken_off: Some(answer.text.clone()),
+            }),
+            _ => None,
+        }
+    }
+}
 
 impl ToolLoop<'_> {
     /// Sends the view. If it is too long after all, the window is tightened, and the view is sent again, a few times at
@@ -21,30 +46,41 @@ impl ToolLoop<'_> {
                 return Ok(None);
             };
             let sent = self.send(reply).await;
-            let refused = match &sent {
-                Err(error) if error.is_context_overflow() => Some((error.overflow_figures(), error.to_string())),
-                Ok(answer) if answer.stop == StopReason::WindowFull => {
-                    Some((OverflowFigures::default(), BROKE_OFF.to_owned()))
+            match TooLong::of(&sent) {
+                Some(too_long) if step < MAX_STEPS && self.ease(&too_long, reply, step) => {
+                    if let Some(text) = too_long.broken_off {
+                        self.emit(&RunEvent::Discarded { text, reason: too_long.said });
+                    }
                 }
-                _ => None,
-            };
-            match refused {
-                Some((figures, said)) if step < MAX_STEPS && self.ease(figures, &said, reply, step) => {}
-                _ => return sent.map(Some),
+                _ => {
+                    sent.iter().for_each(|answer| self.tell_answer(answer));
+                    return sent.map(Some);
+                }
             }
         }
         Ok(None)
     }
 
+    fn tell_answer(&self, answer: &Answer) {
+        let sent = self.conversation.metrics();
+        self.emit(&RunEvent::Answered {
+            text: answer.text.clone(),
+            calls: answer.calls.len(),
+            message_count: sent.message_count,
+            evicted_messages: sent.evicted_messages,
+            prompt_tokens: answer.usage.prompt_tokens(),
+        });
+    }
+
     /// Asks for a shorter reply where that is what did not fit, else for less of the history; whether there is a reason to
     /// try again.
-    fn ease(&mut self, figures: OverflowFigures, said: &str, reply: u64, step: u32) -> bool {
+    fn ease(&mut self, too_long: &TooLong, reply: u64, step: u32) -> bool {
         // Nothing happens where it is switched off.
         if self.conversation.window().is_off() {
             return false;
         }
         let own = self.conversation.window().tokens();
-        let figures = apart(figures, own, reply);
+        let figures = apart(too_long.figures, own, reply);
         if let (Some(input), Some(limit), Some(_)) = (figures.input_tokens, figures.limit_tokens, figures.reply_tokens)
         {
             let room = limit.saturating_sub(input);
@@ -57,23 +93,25 @@ impl ToolLoop<'_> {
                 return true;
             }
         }
-        self.tighten(smaller_window(own, figures, step), said)
+        self.tighten(smaller_window(own, figures, step), too_long)
     }
 
     /// Makes the window smaller; whether the view is smaller now.
-    fn tighten(&mut self, context_window: u64, said: &str) -> bool {
+    fn tighten(&mut self, context_window: u64, too_long: &TooLong) -> bool {
         let started = Instant::now();
         let before = self.conversation.window().metrics();
         let own = self.conversation.window().tokens();
         let fit = self.conversation.tighten(context_window);
         let is_smaller = self.conversation.window().tokens() < own;
-        self.warn(format!(
-            "the provider refused {own} tokens as too many; the context window is taken to be {context_window} from here on"
-        ));
+        let why = match too_long.broken_off {
+            Some(_) => format!("{BROKE_OFF}, with {own} tokens sent"),
+            None => format!("the provider refused {own} tokens as too many"),
+        };
+        self.warn(format!("{why}; the context window is taken to be {context_window} from here on"));
         let fit = fit.unwrap_or_default();
         let decision =
             self.decision("ProviderOverflow", before.preserved_messages, fit.tokens_before, started.elapsed());
-        self.tell(Decision { evicted: evicted_ids(&fit), error: Some(said.to_owned()), ..decision });
+        self.tell(Decision { evicted: evicted_ids(&fit), error: Some(too_long.said.clone()), ..decision });
         let messages: usize = fit.evicted.iter().map(ExactSizeIterator::len).sum();
         if messages > 0 {
             self.emit(&RunEvent::Truncated { messages });

@@ -78,7 +78,8 @@ impl Environment {
     }
 
     /// Whether a program is there: at its path, or in `PATH`.
-    pub(crate) fn has(&self, program: &str) -> bool {
+    #[must_use]
+    pub fn has(&self, program: &str) -> bool {
         if program.contains('/') {
             return Path::new(program).is_file();
         }

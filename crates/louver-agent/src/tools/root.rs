@@ -51,9 +51,9 @@ impl Root {
         Ok(())
     }
 
-    /// Whether files are hidden in it.
-    pub fn hides_files(&self) -> bool {
-        !self.hidden.is_empty()
+    /// The files that are hidden in it, as seen from it.
+    pub fn hidden_files(&self) -> impl Iterator<Item = &Path> {
+        self.hidden.iter().map(RootPath::as_path)
     }
 
     /// Whether this is the path of a hidden file.

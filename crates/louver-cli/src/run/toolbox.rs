@@ -10,10 +10,6 @@ use louver_agent::tools::{AllowList, Environment, Limits, Root, RunCommand, Tool
 use std::path::Path;
 use std::sync::Arc;
 
-/// What tools are kept from, commands are not.
-const REACHABLE: &str = "commands can reach state, configuration and logs inside the root, which are out of the other \
-    tools' reach: better keep them elsewhere";
-
 /// How programs are started.
 #[derive(Debug)]
 pub(super) struct Programs {
@@ -35,11 +31,10 @@ impl Toolbox {
         let args = job.args;
         let own = [&args.state, &args.config, &args.log, &args.events].into_iter().filter_map(Option::as_deref);
         let root = open_root(&args.root, own)?;
-        if root.hides_files() && !args.allow.is_empty() {
-            shell.printer.warning(REACHABLE);
-        }
+        refuse_reachable(&root, job)?;
         let programs = Programs::of(job, &root, shell)?;
         let mut tools = tools(root, &args.allow, programs.confined())?;
+        warn_of_missing_programs(&args.allow, shell);
         if args.read_only {
             let commands = tools.take("run_command");
             tools = tools.harmless();
@@ -60,8 +55,7 @@ impl Programs {
         if args.read_only {
             confinement = confinement.read_only();
         }
-        let is_confining = !args.allow.is_empty() || job.config.tools.mcp_servers.values().any(|server| server.confine);
-        if args.allow_tcp && !is_confining {
+        if args.allow_tcp && !is_confining(job) {
             shell.printer.warning(
                 "--allow-tcp has no effect: there is no command (--allow) and no server (`confine`) to confine",
             );
@@ -104,6 +98,34 @@ impl Programs {
         }
         Ok(self.launcher.clone())
     }
+}
+
+/// Says which allowed programs are not there: every call of them will fail.
+fn warn_of_missing_programs(allow: &[String], shell: &mut Shell<'_>) {
+    let environment = Environment::inherit::<&str>([]);
+    let programs = allow.iter().filter_map(|entry| entry.split_whitespace().next());
+    for program in programs.filter(|program| !environment.has(program)) {
+        shell.printer.warning(&format!("--allow {program}: there is no such program here"));
+    }
+}
+
+/// Whether there are programs that are confined to the root.
+fn is_confining(job: &Run<'_>) -> bool {
+    !job.args.allow.is_empty() || job.config.tools.mcp_servers.values().any(|server| server.confine)
+}
+
+/// The other tools are kept from files that the run itself depends on. A program that is confined to the root is not: no
+/// kernel takes a file out of a folder that it allows.
+fn refuse_reachable(root: &Root, job: &Run<'_>) -> anyhow::Result<()> {
+    let names: Vec<String> = root.hidden_files().map(|file| file.display().to_string()).collect();
+    let (it, is) = if names.len() == 1 { ("it", "is") } else { ("them", "are") };
+    ensure!(
+        names.is_empty() || !is_confining(job),
+        "{} {is} inside the root, where a command (--allow) or a server (`confine`) could read and change {it}: keep {it} \
+         elsewhere, or give the programs another --root",
+        names.join(", ")
+    );
+    Ok(())
 }
 
 /// The folder that the tools cannot leave, without files that the run itself depends on.

@@ -1,6 +1,6 @@
 //! Attacks by way of commands.
 
-use crate::world::{World, elsewhere, has_landlock, has_program, said, shell};
+use crate::world::{World, elsewhere, has_landlock, has_program, is_root, said, shell};
 use louver_sandbox::Call;
 use serde_json::json;
 use std::net::TcpListener;
@@ -85,6 +85,30 @@ fn a_command_takes_only_so_much_of_the_machine() {
     // Blocks of 512 bytes, and kilobytes.
     assert_eq!(std::fs::read_to_string(world.inside("limits")).unwrap(), "0\n8388608\n8388608\n", "{state}");
     assert!(!world.inside("big").exists() || std::fs::metadata(world.inside("big")).unwrap().len() <= 4 << 30);
+}
+
+/// Starts more processes than a command may have, and says so if it can.
+const CROWD: &str = "i=0; while [ $i -lt 700 ]; do sleep 60 & i=$((i+1)); done; echo all $i; wait";
+
+#[test]
+fn a_command_that_starts_a_crowd_is_ended_with_all_of_it() {
+    let world = World::calling([shell(CROWD)]);
+    let state = world.done(&["--allow", "sh"]);
+    assert!(!state.contains("[exit code 0]"), "{state}");
+    // An administrator's processes are counted by the attendant, which kills; anybody else's by the kernel.
+    let sign = if is_root() { "[killed by signal 9]" } else { "ork" };
+    assert!(state.contains(sign), "{state}");
+}
+
+#[test]
+fn the_kernel_gives_a_user_only_so_many_processes() {
+    let test = "the_kernel_gives_a_user_only_so_many_processes";
+    let world = World::calling([shell(CROWD)]);
+    let Some(mut command) = world.unprivileged(test, &["--allow", "sh"]) else { return };
+    let output = command.output().unwrap();
+    let state = std::fs::read_to_string(world.path("run.state")).unwrap_or_default();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(state.contains("ork") && !state.contains("all 700"), "sh says that it cannot fork: {state}");
 }
 
 #[test]

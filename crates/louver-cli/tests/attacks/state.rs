@@ -71,21 +71,48 @@ fn the_model_does_not_reach_its_own_state_or_configuration() {
         Call::new("read_file", json!({"path": "run.state"})),
         Call::new("write_file", json!({"path": "run.state", "content": "forged"})),
         Call::new("write_file", json!({"path": "own.yml", "content": "tools: {mcp_servers: {x: {command: evil}}}"})),
-        Call::new("run_command", json!({"command": "cat run.state"})),
     ]);
     let config = std::fs::read_to_string(world.path("config.yml")).unwrap();
     std::fs::write(world.inside("own.yml"), &config).unwrap();
-    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("louver"));
-    command.current_dir(world.path("root")).env("ATTACKED_KEY", crate::world::KEY);
-    command.args(["run", "../TASK.md", "--config", "own.yml", "--state", "run.state", "--allow", "cat"]);
-    let output = command.output().unwrap();
+    let output = run_inside(&world, &["--config", "own.yml", "--state", "run.state"]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert!(said(&output).contains("commands can reach state, configuration and logs"), "{}", said(&output));
     let state = std::fs::read_to_string(world.inside("run.state")).unwrap();
     assert_eq!(
         state.matches("belongs to the run itself and is out of reach").count(),
-        8,
+        6,
         "result and message each: {state}"
     );
     assert_eq!(std::fs::read_to_string(world.inside("own.yml")).unwrap(), config);
+}
+
+fn run_inside(world: &World, arguments: &[&str]) -> std::process::Output {
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("louver"));
+    command.current_dir(world.path("root")).env("ATTACKED_KEY", crate::world::KEY);
+    command.args(["run", "../TASK.md"]).args(arguments).output().unwrap()
+}
+
+#[test]
+fn no_command_runs_beside_a_file_that_the_run_depends_on() {
+    let world = World::calling([shell("echo forged > run.state")]);
+    let config = std::fs::read_to_string(world.path("config.yml")).unwrap();
+    std::fs::write(world.inside("own.yml"), &config).unwrap();
+    for (files, said_of_them) in [
+        (&["--config", "../config.yml", "--state", "run.state"][..], "run.state is inside the root"),
+        (&["--config", "own.yml", "--state", "../run.state"], "own.yml is inside the root"),
+        (
+            &["--config", "../config.yml", "--log", "run.log", "--events", "./made.jsonl"],
+            "run.log, made.jsonl are inside the root",
+        ),
+    ] {
+        let output = run_inside(&world, &[files, &["--allow", "sh"]].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains(said_of_them) && said(&output).contains("keep"), "{}", said(&output));
+    }
+    let confined = format!("{config}tools: {{mcp_servers: {{x: {{command: sh, confine: true}}}}}}\n");
+    std::fs::write(world.path("config.yml"), confined).unwrap();
+    let output = run_inside(&world, &["--config", "../config.yml", "--state", "run.state"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("run.state is inside the root"), "{}", said(&output));
+    let left: Vec<_> = std::fs::read_dir(world.path("root")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!((left, world.sandbox.journal()), (vec!["own.yml".into()], vec![]), "nothing was begun");
 }

@@ -64,6 +64,27 @@ impl World {
         command
     }
 
+    /// The same as a user who is no administrator; nothing, said aloud, where that cannot be.
+    pub(crate) fn unprivileged(&self, test: &str, arguments: &[&str]) -> Option<Command> {
+        if !is_root() {
+            return Some(self.command(arguments));
+        }
+        let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+        let louver = cargo_bin!("louver");
+        let tried = Command::new("setpriv").args(nobody).arg(louver).arg("--version").output();
+        if !tried.is_ok_and(|tried| tried.status.success()) {
+            eprintln!("not run: {test}: nobody else can be asked to run {}", louver.display());
+            return None;
+        }
+        for path in [self.folder.path(), &self.path("root"), &self.path("TASK.md"), &self.path("config.yml")] {
+            std::os::unix::fs::chown(path, Some(65534), Some(65534)).unwrap();
+        }
+        let mut command = Command::new("setpriv");
+        command.args(nobody).arg(louver).args(self.command(arguments).get_args());
+        command.current_dir(self.folder.path()).env("ATTACKED_KEY", KEY).stdin(Stdio::null());
+        Some(command)
+    }
+
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }

@@ -15,6 +15,14 @@ fn the_demo_ends_well_on_both_providers_with_nothing_refused() {
     let views = run.stdout.lines().filter_map(|line| line.split_once("Largest view  ")?.1.split_once(' '));
     let views: Vec<usize> = views.map(|(messages, _)| messages.parse().unwrap()).collect();
     assert!(views.len() == 2 && views.iter().all(|messages| *messages <= 33), "the cap is 30: {views:?}");
+    assert_eq!(run.stdout.matches("Two windows, two bills").count(), 2, "{}", run.stdout);
+    let bills = |policy: &str| -> Vec<f64> {
+        let lines = run.stdout.lines().filter_map(|line| line.split_once(policy)?.1.split_once('$'));
+        lines.map(|(_, rest)| rest.split_whitespace().next().unwrap().parse().unwrap()).collect()
+    };
+    let (messages, ladder) = (bills("messages  "), bills("ladder  "));
+    assert!(messages.len() == 2 && ladder.len() == 2, "{}", run.stdout);
+    assert!(ladder.iter().zip(&messages).all(|(ladder, messages)| ladder < messages), "{}", run.stdout);
     assert!(run.stdout.contains("\nNext\n"), "{}", run.stdout);
     assert!(run.stderr.contains("Context truncated: ") && !run.stderr.contains('\u{1b}'), "{}", run.stderr);
 }
