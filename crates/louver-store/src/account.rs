@@ -7,6 +7,7 @@ use crate::page::{Page, PageRequest};
 use crate::time::UnixMillis;
 use async_trait::async_trait;
 use louver::Format;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Add;
 use std::str::FromStr;
@@ -209,6 +210,119 @@ pub struct ConversationAccount {
     pub baseline: NanoUsd,
 }
 
+/// In which order conversations come.
+///
+/// ```
+/// use louver_store::Order;
+///
+/// assert_eq!("dearest".parse::<Order>().unwrap(), Order::Dearest);
+/// assert!("cheapest".parse::<Order>().unwrap_err().is_invalid());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The one with the latest request first.
+    #[default]
+    Newest,
+    /// The one that cost most first.
+    Dearest,
+    /// The one that cost least of what the practical baseline would have cost first.
+    MostSaved,
+}
+
+impl Order {
+    /// All orders.
+    pub const ALL: [Self; 3] = [Self::Newest, Self::Dearest, Self::MostSaved];
+
+    /// The name by which it is asked for.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Newest => "newest",
+            Self::Dearest => "dearest",
+            Self::MostSaved => "most-saved",
+        }
+    }
+
+    /// What conversations are ordered by, of the table `c`.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn column(self) -> &'static str {
+        match self {
+            Self::Newest => "c.last_ms",
+            Self::Dearest => "c.cost_nano",
+            Self::MostSaved => "(c.baseline_nano - c.cost_nano)",
+        }
+    }
+
+    /// The same of a row.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn of(self, account: &ConversationAccount) -> i64 {
+        match self {
+            Self::Newest => account.last.0,
+            Self::Dearest => account.cost.0,
+            Self::MostSaved => account.baseline.0.saturating_sub(account.cost.0),
+        }
+    }
+}
+
+impl FromStr for Order {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let unknown = || {
+            let message = format!("`{name}` is no order of conversations: expected newest, dearest or most-saved");
+            Error::new(Kind::Invalid, message)
+        };
+        Self::ALL.into_iter().find(|order| order.name() == name).ok_or_else(unknown)
+    }
+}
+
+/// What some requests came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// How many there were.
+    pub requests: u64,
+    /// What they cost.
+    pub cost: NanoUsd,
+    /// What the practical baseline would have cost.
+    pub baseline: NanoUsd,
+}
+
+impl Add for Spent {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            requests: self.requests.saturating_add(other.requests),
+            cost: self.cost + other.cost,
+            baseline: self.baseline + other.baseline,
+        }
+    }
+}
+
+/// Money in three ways: each of them adds up to the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spending {
+    /// By day (UTC, days since the start of 1970), the first first; days without requests are left out.
+    pub by_day: BTreeMap<i64, Spent>,
+    /// By the requests' model.
+    pub by_model: BTreeMap<String, Spent>,
+    /// By whose conversation it was.
+    pub by_reader: BTreeMap<ReaderId, Spent>,
+}
+
+impl Spending {
+    /// Adds what some requests of one day, model and reader came to.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn add(&mut self, day: i64, model: String, reader: String, spent: Spent) {
+        let of_day = self.by_day.entry(day).or_default();
+        *of_day = *of_day + spent;
+        let of_model = self.by_model.entry(model).or_default();
+        *of_model = *of_model + spent;
+        let of_reader = self.by_reader.entry(reader.into()).or_default();
+        *of_reader = *of_reader + spent;
+    }
+}
+
 /// Whose rows are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Whose {
@@ -235,7 +349,20 @@ pub trait Account: Send + Sync {
     fn record_request(&self, conversation: &ConversationInfo, request: RequestEntry) -> Queued;
 
     /// Conversations, the one with the latest request first.
-    async fn conversations(&self, whose: Whose, page: PageRequest) -> Result<Page<ConversationAccount>, Error>;
+    async fn conversations(&self, whose: Whose, page: PageRequest) -> Result<Page<ConversationAccount>, Error> {
+        self.conversations_by(Order::Newest, whose, page).await
+    }
+
+    /// Conversations in an order. O(conversations of the reader), but for the newest. A cursor is good for its order.
+    async fn conversations_by(
+        &self,
+        order: Order,
+        whose: Whose,
+        page: PageRequest,
+    ) -> Result<Page<ConversationAccount>, Error>;
+
+    /// What requests came to since a time. O(requests since then).
+    async fn spending(&self, whose: Whose, since: UnixMillis) -> Result<Spending, Error>;
 
     /// One conversation.
     async fn conversation(&self, id: ConversationId) -> Result<Option<ConversationAccount>, Error>;

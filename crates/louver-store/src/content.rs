@@ -1,14 +1,16 @@
 //! What was said, for whoever said it.
 
 use crate::account::{ConversationInfo, Queued, Whose};
+use crate::bounds::bounded;
 use crate::chain::{ChainHash, ChainTag};
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::name::{ConversationId, ReaderId};
 use crate::page::{Page, PageRequest};
 use crate::time::UnixMillis;
 use async_trait::async_trait;
-use louver::Format;
 use louver::address::Address;
+use louver::search::{Found, passages};
+use louver::{Format, Message};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -40,6 +42,53 @@ pub struct NewContent {
     pub previous: Option<ChainHash>,
     /// The messages. Those that are there already are left as they are.
     pub messages: Vec<NewMessage>,
+}
+
+/// How many bytes of messages are written in one transaction, so that decisions get in between.
+const CHUNK_BYTES: usize = 256 << 10;
+
+impl NewContent {
+    /// Refuses names that nobody gives and messages that are too large.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        bounded("the conversation's name", self.conversation.id.as_str())?;
+        bounded("the reader's name", self.conversation.reader.as_str())?;
+        match self.messages.iter().map(|message| message.raw.len()).find(|bytes| *bytes > MAX_MESSAGE_BYTES) {
+            Some(bytes) => Err(Error::new(
+                Kind::TooLarge,
+                format!("a message of {bytes} bytes is larger than {MAX_MESSAGE_BYTES}"),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// The same content in pieces, one behind the other.
+    pub(crate) fn into_chunks(self) -> Vec<Self> {
+        let Self { conversation, at, mut index, mut previous, messages } = self;
+        let mut chunks: Vec<Self> = Vec::new();
+        let mut bytes = 0;
+        for message in messages {
+            let (chain, length) = (message.chain, message.raw.len());
+            match chunks.last_mut() {
+                Some(chunk) if bytes < CHUNK_BYTES => chunk.messages.push(message),
+                _ => {
+                    let messages = vec![message];
+                    chunks.push(Self { conversation: conversation.clone(), at, index, previous, messages });
+                    bytes = 0;
+                }
+            }
+            (bytes, index, previous) = (bytes + length, index.saturating_add(1), Some(chain));
+        }
+        chunks
+    }
+}
+
+/// The hash of a message, another one for each reader.
+pub(crate) fn content_hash(reader: &str, format: Format, raw: &str) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("louver-store 1 message of a reader");
+    for part in [reader, format.name(), raw] {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+    }
+    *hasher.finalize().as_bytes()
 }
 
 /// Where a message stands.
@@ -74,6 +123,15 @@ pub enum ChainPoint {
     Tag(ChainTag),
     /// Where a conversation was last heard.
     Newest(ConversationId),
+}
+
+/// Where a message of a chain stands, without its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChainPlace {
+    /// Its index in the conversation.
+    pub index: u32,
+    /// The hash of the history up to and with it.
+    pub chain: ChainHash,
 }
 
 /// Which messages of a chain are wanted back.
@@ -159,6 +217,16 @@ pub struct ArchiveHit {
     pub marks: Vec<Range<usize>>,
 }
 
+impl ArchiveHit {
+    /// Of a message that was found, and which of its passages.
+    pub(crate) fn new(message: ArchivedMessage, found: &Found, passage: usize) -> Self {
+        let texts =
+            Message::parse(message.place.format, &message.raw).map(|message| passages(&message)).unwrap_or_default();
+        let text = texts.into_iter().nth(passage).unwrap_or_default();
+        Self { marks: found.marks(&text), place: message.place, passage, text }
+    }
+}
+
 /// The answer to a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchAnswer {
@@ -182,9 +250,16 @@ pub trait Content: Send + Sync {
     /// Messages of a chain by their address.
     async fn recall(&self, request: RecallRequest) -> Result<Recalled, Error>;
 
+    /// Where the messages of a chain stand, from its start to a point, as far back as they are known; nothing where no
+    /// chain of the reader has that point, or several have.
+    async fn chain_places(&self, reader: ReaderId, point: ChainPoint) -> Result<Vec<ChainPlace>, Error>;
+
     /// Messages of a chain by the words in them: the same hits as a [`SearchIndex`](louver::search::SearchIndex) of the
     /// chain gives.
     async fn search(&self, request: SearchRequest) -> Result<SearchAnswer, Error>;
+
+    /// Whether any message of a reader is kept.
+    async fn has_content(&self, reader: ReaderId) -> Result<bool, Error>;
 
     /// All messages of a conversation by index, those of abandoned branches included. A page ends early behind
     /// [`MAX_PAGE_BYTES`].

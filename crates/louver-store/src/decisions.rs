@@ -1,8 +1,10 @@
 //! What was decided, once and for all.
 
+use crate::bounds::bounded;
 use crate::chain::{ChainHash, ChainTag};
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::name::ConversationId;
+use crate::page::{Page, PageRequest};
 use crate::time::UnixMillis;
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -40,6 +42,20 @@ pub struct Decision {
     pub at: UnixMillis,
     /// What was decided: at most [`MAX_RECORD_BYTES`], with a version of its writer's own.
     pub record: Arc<[u8]>,
+}
+
+impl Decision {
+    /// Refuses names that nobody gives and a record that is too large.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        bounded("the upstream's name", &self.key.upstream)?;
+        bounded("the model's name", &self.key.model)?;
+        bounded("the conversation's name", self.conversation.as_str())?;
+        if self.record.len() > MAX_RECORD_BYTES {
+            let message = format!("a record of {} bytes is larger than {MAX_RECORD_BYTES}", self.record.len());
+            return Err(Error::new(Kind::TooLarge, message));
+        }
+        Ok(())
+    }
 }
 
 /// The place of a decision in the order of insertion. Later ones have greater numbers, none is ever used again.
@@ -117,6 +133,21 @@ pub enum FurtherAttempt {
     Exhausted,
 }
 
+impl FurtherAttempt {
+    /// What became of an attempt, by all attempts at its request.
+    pub(crate) fn of(attempts: Vec<StoredDecision>, key: &DecisionKey, is_mine: bool) -> Result<Self, Error> {
+        if let Some(shown) = attempts.iter().find(|found| found.is_shown) {
+            return Ok(Self::Shown(shown.clone()));
+        }
+        match attempts.into_iter().find(|found| found.decision.key.attempt == key.attempt) {
+            Some(winner) if is_mine => Ok(Self::Inserted(Inserted::Mine(winner))),
+            Some(winner) => Ok(Self::Inserted(Inserted::Theirs(winner))),
+            None if key.attempt > MAX_FURTHER_ATTEMPTS => Ok(Self::Exhausted),
+            None => Err(Error::new(Kind::Invalid, format!("attempt {} has no attempt before it", key.attempt))),
+        }
+    }
+}
+
 /// Which state of the decisions an answer speaks of: where two are equal, no decision was inserted, shown or removed in
 /// between, by any process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -133,6 +164,13 @@ pub trait Decisions: Send + Sync {
 
     /// One decision.
     async fn decision(&self, sequence: Sequence) -> Result<Option<StoredDecision>, Error>;
+
+    /// The decisions that were made in a conversation, oldest first.
+    async fn decisions_in(
+        &self,
+        conversation: ConversationId,
+        page: PageRequest,
+    ) -> Result<Page<StoredDecision>, Error>;
 
     /// The decisions that were made where a tag says, oldest inserted first.
     async fn decisions_at(&self, tag: ChainTag) -> Result<Vec<StoredDecision>, Error>;

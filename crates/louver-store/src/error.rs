@@ -59,7 +59,7 @@ impl Error {
         Self { source: Some(Arc::new(source)), ..self }
     }
 
-    #[cfg(feature = "sqlite")]
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn kind(&self) -> Kind {
         self.kind
     }

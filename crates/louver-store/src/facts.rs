@@ -1,5 +1,6 @@
 //! What was learned of models.
 
+use crate::bounds::bounded;
 use crate::error::Error;
 use crate::time::UnixMillis;
 use async_trait::async_trait;
@@ -16,6 +17,14 @@ pub struct ServedModel {
     pub upstream: String,
     /// The model.
     pub model: String,
+}
+
+impl ServedModel {
+    /// Refuses names that nobody gives.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        bounded("the upstream's name", &self.upstream)?;
+        bounded("the model's name", &self.model)
+    }
 }
 
 /// A keyed hash of a credential: tells two apart and says nothing of either.

@@ -6,7 +6,8 @@
 //! the messages themselves, so that what was left out can be had back ([`Content`]). Nothing here decides anything, speaks
 //! HTTP or looks at a clock.
 //!
-//! [`SqliteStore`] is a file for any number of processes on one machine.
+//! [`SqliteStore`] is a file for any number of processes on one machine, [`PostgresStore`] a server for any number of
+//! machines.
 //!
 //! ```
 //! # #[cfg(feature = "sqlite")] {
@@ -38,6 +39,7 @@
 //! ```
 
 mod account;
+mod bounds;
 mod chain;
 mod content;
 mod decisions;
@@ -50,18 +52,29 @@ mod page;
 mod store;
 mod time;
 
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod archive_search;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod behind;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod everything;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod on_chain;
+#[cfg(feature = "postgres")]
+pub mod postgres;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod postings;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
 pub use account::{
-    Account, ConversationAccount, ConversationInfo, Observed, Outcome, Queued, RequestEntry, Tokens, Usage, Whose,
+    Account, ConversationAccount, ConversationInfo, Observed, Order, Outcome, Queued, RequestEntry, Spending, Spent,
+    Tokens, Usage, Whose,
 };
 pub use chain::{ChainHash, ChainTag};
 pub use content::{
-    ArchiveHit, ArchivedMessage, ChainPoint, Content, MAX_MESSAGE_BYTES, MAX_PAGE_BYTES, MessagePlace, NewContent,
-    NewMessage, RecallRequest, Recalled, SearchAnswer, SearchRequest, SearchScope,
+    ArchiveHit, ArchivedMessage, ChainPlace, ChainPoint, Content, MAX_MESSAGE_BYTES, MAX_PAGE_BYTES, MessagePlace,
+    NewContent, NewMessage, RecallRequest, Recalled, SearchAnswer, SearchRequest, SearchScope,
 };
 pub use decisions::{
     ChainQuery, Decision, DecisionHead, DecisionKey, Decisions, DecisionsVersion, FurtherAttempt, Inserted,
@@ -73,6 +86,8 @@ pub use maintenance::{DECISION_DAYS, Maintenance, Removed, Retention, Status, St
 pub use money::NanoUsd;
 pub use name::{ConversationId, MAX_NAME_BYTES, ReaderId};
 pub use page::{Cursor, MAX_PAGE_ROWS, Page, PageRequest};
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresStore;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
 pub use store::Store;

@@ -34,7 +34,7 @@ impl PageRequest {
     }
 
     /// One row more than wanted, to see whether there is another page.
-    #[cfg(feature = "sqlite")]
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn one_more(&self) -> i64 {
         self.limit() as i64 + 1
     }

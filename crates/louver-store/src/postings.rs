@@ -6,7 +6,7 @@
 use louver::search::{Posting, QUERY_POSTINGS, SearchIndex, terms};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// Bits of how often a term is repeated in a passage. No passage has room for more.
 const BITS: u32 = 12;
@@ -78,44 +78,83 @@ pub(crate) struct LogMessage {
 /// A log to be searched. A message may stand in it several times.
 #[derive(Debug)]
 pub(crate) struct Log {
-    messages: Vec<LogMessage>,
-    /// The number of each message's first passage in the log.
+    /// The id of each message.
+    ids: Vec<i64>,
+    /// The number of each message's first passage in the log, and how many there are.
     starts: Vec<u32>,
+    /// How many terms each passage has.
+    lengths: Vec<u32>,
     /// The messages by their ids.
     by_id: Vec<u32>,
+    /// The engine's index of these passages, with no term at hand.
+    index: SearchIndex,
 }
 
 impl Log {
-    pub(crate) fn new(messages: Vec<LogMessage>) -> Self {
-        let mut starts = Vec::with_capacity(messages.len());
-        let mut passages = 0;
-        for message in &messages {
-            starts.push(passages);
-            passages += message.lengths.len() as u32;
+    pub(crate) fn new(messages: &[LogMessage]) -> Self {
+        Self::of(messages.iter().map(|message| (message.id, &message.lengths[..])))
+    }
+
+    fn of<'l>(messages: impl IntoIterator<Item = (i64, &'l [u32])>) -> Self {
+        let (mut ids, mut starts, mut lengths) = (Vec::new(), vec![0], Vec::new());
+        for (id, passages) in messages {
+            ids.push(id);
+            lengths.extend_from_slice(passages);
+            starts.push(lengths.len() as u32);
         }
-        let mut by_id: Vec<u32> = (0..messages.len() as u32).collect();
-        by_id.sort_by_key(|index| messages[*index as usize].id);
-        Self { messages, starts, by_id }
+        let mut by_id: Vec<u32> = (0..ids.len() as u32).collect();
+        by_id.sort_by_key(|index| ids[*index as usize]);
+        let passages = |ends: &[u32]| &lengths[ends[0] as usize..ends[1] as usize];
+        let index = SearchIndex::from_parts(starts.windows(2).map(passages), []);
+        Self { ids, starts, lengths, by_id, index }
+    }
+
+    /// The messages of this log and further ones, each once, by their ids.
+    pub(crate) fn with(&self, further: &[LogMessage]) -> Self {
+        let known = self.ids.iter().zip(0..).map(|(id, index)| (*id, &self.lengths[self.span(index)]));
+        let further = further.iter().map(|message| (message.id, &message.lengths[..]));
+        let mut messages: Vec<(i64, &[u32])> = known.chain(further).collect();
+        messages.sort_by_key(|(id, _)| *id);
+        messages.dedup_by_key(|(id, _)| *id);
+        Self::of(messages)
+    }
+
+    /// How many messages it has.
+    pub(crate) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// The ids of the messages.
+    pub(crate) fn ids(&self) -> &[i64] {
+        &self.ids
+    }
+
+    /// The highest id of a message.
+    pub(crate) fn last_id(&self) -> Option<i64> {
+        self.by_id.last().map(|index| self.ids[*index as usize])
+    }
+
+    /// The passages of a message in the log.
+    fn span(&self, index: u32) -> Range<usize> {
+        self.starts[index as usize] as usize..self.starts[index as usize + 1] as usize
     }
 
     /// The numbers of the passages that can be of this log; others are, too.
     pub(crate) fn passages(&self) -> RangeInclusive<i64> {
-        let message = |index: &u32| &self.messages[*index as usize];
-        let first = self.by_id.first().map_or(1, |index| message(index).id);
-        let last = self.by_id.last().map_or(0, |index| message(index).id + message(index).lengths.len() as i64);
+        let first = self.by_id.first().map_or(1, |index| self.ids[*index as usize]);
+        let last = self.by_id.last().map_or(0, |index| self.ids[*index as usize] + self.span(*index).len() as i64);
         first..=last
     }
 
     /// Where a passage stands in the log, if it does.
     fn places(&self, passage: i64) -> impl Iterator<Item = u32> {
-        let end = self.by_id.partition_point(|index| self.messages[*index as usize].id <= passage);
-        let id = end.checked_sub(1).map(|last| self.messages[self.by_id[last] as usize].id);
-        let same =
-            self.by_id[..end].iter().rev().take_while(move |index| Some(self.messages[**index as usize].id) == id);
+        let end = self.by_id.partition_point(|index| self.ids[*index as usize] <= passage);
+        let id = end.checked_sub(1).map(|last| self.ids[self.by_id[last] as usize]);
+        let same = self.by_id[..end].iter().rev().take_while(move |index| Some(self.ids[**index as usize]) == id);
         same.filter_map(move |index| {
             let offset = usize::try_from(passage - id?).ok()?;
-            let message = &self.messages[*index as usize];
-            (offset < message.lengths.len()).then(|| self.starts[*index as usize] + offset as u32)
+            let span = self.span(*index);
+            (offset < span.len()).then(|| (span.start + offset) as u32)
         })
     }
 
@@ -127,8 +166,7 @@ impl Log {
     /// The engine's index of this log, with the terms at hand.
     pub(crate) fn index<'t>(&self, terms: impl IntoIterator<Item = (&'t String, &'t PassageList)>) -> SearchIndex {
         let postings = terms.into_iter().map(|(term, passages)| (term.clone(), self.postings(passages)));
-        let known = postings.filter(|(_, postings)| !postings.is_empty());
-        SearchIndex::from_parts(self.messages.iter().map(|message| &message.lengths[..]), known)
+        self.index.clone().with_postings(postings.filter(|(_, postings)| !postings.is_empty()))
     }
 
     fn postings(&self, passages: &PassageList) -> Vec<Posting> {

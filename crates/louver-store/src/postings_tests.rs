@@ -35,7 +35,7 @@ fn a_term_is_asked_for_once_and_long_ones_first() {
 #[test]
 fn a_message_may_stand_in_several_places() {
     let message = |id, lengths: &[u32]| LogMessage { id, lengths: lengths.to_vec() };
-    let log = Log::new(vec![message(20, &[1, 2]), message(5, &[3]), message(20, &[1, 2]), message(9, &[])]);
+    let log = Log::new(&[message(20, &[1, 2]), message(5, &[3]), message(20, &[1, 2]), message(9, &[])]);
     let places = |passage| {
         let mut places: Vec<u32> = log.places(passage).collect();
         places.sort_unstable();
@@ -44,7 +44,21 @@ fn a_message_may_stand_in_several_places() {
     assert_eq!((places(20), places(21), places(5)), (vec![0, 3], vec![1, 4], vec![2]));
     assert!([4, 6, 9, 10, 19, 22].iter().all(|passage| places(*passage).is_empty()));
     assert!(log.passages().contains(&5) && log.passages().contains(&21));
-    assert!(Log::new(Vec::new()).passages().is_empty());
+    assert!(Log::new(&[]).passages().is_empty());
+}
+
+#[test]
+fn a_log_with_further_messages_is_the_whole_one() {
+    let message = |id, lengths: &[u32]| LogMessage { id, lengths: lengths.to_vec() };
+    let all = [message(3, &[7]), message(5, &[]), message(8, &[1, 2]), message(9, &[4])];
+    let whole = Log::new(&all);
+    // Whoever writes at the same time may be done later with what has a lower number; what is known already changes nothing.
+    let grown = Log::new(&[]).with(&all[2..3]).with(&[all[0].clone(), all[3].clone()]).with(&all[..3]);
+    assert_eq!((grown.ids(), grown.passages()), (whole.ids(), whole.passages()));
+    for passage in 0..12 {
+        assert!(grown.places(passage).eq(whole.places(passage)), "{passage}");
+    }
+    assert_eq!((grown.len(), grown.last_id(), Log::new(&[]).last_id()), (4, Some(9), None));
 }
 
 /// Which lists the engine reads: the shortest first, until one does not fit.

@@ -1,11 +1,13 @@
 //! The account in SQLite.
 
 use super::SqliteStore;
-use super::behind::Behind;
-use super::values::{amount, count, counted, cut_short};
+use super::values::counted;
+use super::writes::behind;
 use crate::account::{
-    Account, ConversationAccount, ConversationInfo, Observed, Outcome, Queued, RequestEntry, Tokens, Usage, Whose,
+    Account, ConversationAccount, ConversationInfo, Observed, Order, Outcome, Queued, RequestEntry, Spending, Spent,
+    Tokens, Usage, Whose,
 };
+use crate::bounds::{amount, count, cut_short};
 use crate::error::Error;
 use crate::money::NanoUsd;
 use crate::name::ConversationId;
@@ -14,6 +16,8 @@ use crate::time::UnixMillis;
 use async_trait::async_trait;
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::str::FromStr;
 
 const CONVERSATION: &str =
@@ -24,15 +28,27 @@ const REQUEST: &str = "number, at_ms, upstream, model, outcome, is_repeat, statu
     cache_write_1h, output, reasoning, cost_nano, baseline_nano, sent, held, observed_sent, observed_cost_nano, cut_reason,
     cache_break, duration_ms";
 
+const OF_EVERYBODY: &str = "?3 IS NULL";
+const OF_ONE: &str = "c.reader = ?3";
+
 #[async_trait]
 impl Account for SqliteStore {
     fn record_request(&self, conversation: &ConversationInfo, request: RequestEntry) -> Queued {
         let conversation = conversation.clone();
-        self.writes.push(Behind::write(1 << 10, move |connection| insert(connection, &conversation, &request)))
+        self.writes.push(behind(1 << 10, move |connection| insert(connection, &conversation, &request)))
     }
 
-    async fn conversations(&self, whose: Whose, page: PageRequest) -> Result<Page<ConversationAccount>, Error> {
-        self.reads.ask(move |connection| conversations(connection, &whose, page)).await
+    async fn conversations_by(
+        &self,
+        order: Order,
+        whose: Whose,
+        page: PageRequest,
+    ) -> Result<Page<ConversationAccount>, Error> {
+        self.reads.ask(move |connection| conversations(connection, order, &whose, page)).await
+    }
+
+    async fn spending(&self, whose: Whose, since: UnixMillis) -> Result<Spending, Error> {
+        self.reads.ask(move |connection| spending(&*connection.transaction()?, &whose, since)).await
     }
 
     async fn conversation(&self, id: ConversationId) -> Result<Option<ConversationAccount>, Error> {
@@ -150,28 +166,78 @@ fn add_up(connection: &Connection, conversation: i64, request: &RequestEntry) ->
     Ok(())
 }
 
+/// Conversations behind a place in an order: `?1` and `?2` say where that is, `?4` how many are wanted.
+fn in_order(order: Order, condition: &str) -> String {
+    let column = order.column();
+    // An index on an expression is entered by the expression alone.
+    format!(
+        "SELECT {CONVERSATION} FROM conversations c JOIN readers r ON r.number = c.reader
+        WHERE {column} <= ?1 AND ({column}, c.number) < (?1, ?2) AND {condition}
+        ORDER BY {column} DESC, c.number DESC LIMIT ?4"
+    )
+}
+
 fn conversations(
     connection: &Connection,
+    order: Order,
     whose: &Whose,
     page: PageRequest,
 ) -> Result<Page<ConversationAccount>, Error> {
     let (condition, reader) = match whose {
-        Whose::Everybody => ("?3 IS NULL", None),
+        Whose::Everybody => (OF_EVERYBODY, None),
         Whose::Only(reader) => match find_reader(connection, reader.as_str())? {
-            Some(number) => ("c.reader = ?3", Some(number)),
+            Some(number) => (OF_ONE, Some(number)),
             None => return Ok(Page::of(Vec::new(), page.limit())),
         },
     };
-    let sql = format!(
-        "SELECT {CONVERSATION} FROM conversations c JOIN readers r ON r.number = c.reader
-        WHERE (c.last_ms, c.number) < (?1, ?2) AND {condition}
-        ORDER BY c.last_ms DESC, c.number DESC LIMIT ?4"
-    );
+    let sql = in_order(order, condition);
     let after = page.after.unwrap_or(Cursor { order: i64::MAX, number: i64::MAX });
     let limit = page.limit();
     let mut statement = connection.prepare_cached(&sql)?;
     let rows = statement.query_map(params![after.order, after.number, reader, page.one_more()], conversation)?;
-    Ok(Page::of(rows.collect::<Result<_, _>>()?, limit))
+    let cursor =
+        |(number, account): (i64, ConversationAccount)| (Cursor { order: order.of(&account), number }, account);
+    Ok(Page::of(rows.map(|row| row.map(cursor)).collect::<Result<_, _>>()?, limit))
+}
+
+fn spending(connection: &Connection, whose: &Whose, since: UnixMillis) -> Result<Spending, Error> {
+    let reader = match whose {
+        Whose::Everybody => None,
+        Whose::Only(reader) => match find_reader(connection, reader.as_str())? {
+            Some(number) => Some(number),
+            None => return Ok(Spending::default()),
+        },
+    };
+    // The index has everything, in the order of time. To sort and group it again would take several times as long as to add
+    // it up.
+    let sql = "SELECT at_ms, conversation, model, cost_nano, baseline_nano FROM requests WHERE at_ms >= ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([since.0])?;
+    let mut leads = connection.prepare_cached("SELECT reader FROM conversations WHERE number = ?1")?;
+    let (mut leaders, mut models, mut sums) = (HashMap::new(), Vec::<String>::new(), HashMap::new());
+    while let Some(row) = rows.next()? {
+        let leader = match leaders.entry(row.get::<_, i64>(1)?) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => *new.insert(leads.query_row([row.get::<_, i64>(1)?], |row| row.get::<_, i64>(0))?),
+        };
+        if reader.is_some_and(|reader| reader != leader) {
+            continue;
+        }
+        let model = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+        let model = models.iter().position(|known| known == model).unwrap_or_else(|| {
+            models.push(model.to_owned());
+            models.len() - 1
+        });
+        let nano = |column: usize| row.get::<_, Option<i64>>(column).map(|nano| NanoUsd(nano.unwrap_or_default()));
+        let sum: &mut Spent = sums.entry((UnixMillis(row.get(0)?).day(), model, leader)).or_default();
+        *sum = *sum + Spent { requests: 1, cost: nano(3)?, baseline: nano(4)? };
+    }
+    let mut name = connection.prepare_cached("SELECT name FROM readers WHERE number = ?1")?;
+    let mut spending = Spending::default();
+    for ((day, model, leader), spent) in sums {
+        spending.add(day, models[model].clone(), name.query_row([leader], |row| row.get(0))?, spent);
+    }
+    Ok(spending)
 }
 
 fn requests(connection: &Connection, id: &ConversationId, page: PageRequest) -> Result<Page<RequestEntry>, Error> {
@@ -185,8 +251,7 @@ fn requests(connection: &Connection, id: &ConversationId, page: PageRequest) -> 
     Ok(Page::of(rows.collect::<Result<_, _>>()?, limit))
 }
 
-fn conversation(row: &Row<'_>) -> rusqlite::Result<(Cursor, ConversationAccount)> {
-    let last: i64 = row.get(1)?;
+fn conversation(row: &Row<'_>) -> rusqlite::Result<(i64, ConversationAccount)> {
     let info = ConversationInfo {
         id: row.get::<_, String>(2)?.into(),
         parent: row.get::<_, Option<String>>(3)?.map(Into::into),
@@ -197,7 +262,7 @@ fn conversation(row: &Row<'_>) -> rusqlite::Result<(Cursor, ConversationAccount)
     let account = ConversationAccount {
         info,
         first: UnixMillis(row.get(7)?),
-        last: UnixMillis(last),
+        last: UnixMillis(row.get(1)?),
         requests: counted(row, 8)?,
         cuts: counted(row, 9)?,
         rescued: counted(row, 10)?,
@@ -207,7 +272,7 @@ fn conversation(row: &Row<'_>) -> rusqlite::Result<(Cursor, ConversationAccount)
         cost: NanoUsd(row.get(21)?),
         baseline: NanoUsd(row.get(22)?),
     };
-    Ok((Cursor { order: last, number: row.get(0)? }, account))
+    Ok((row.get(0)?, account))
 }
 
 fn request(row: &Row<'_>) -> rusqlite::Result<(Cursor, RequestEntry)> {
@@ -265,4 +330,37 @@ where
 {
     let name = row.get_ref(column)?.as_str()?;
     name.parse().map_err(|cause| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(cause)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{OF_EVERYBODY, OF_ONE, Order, in_order};
+    use crate::sqlite::migrations::{MIGRATIONS, migrate};
+    use rusqlite::{Connection, params};
+
+    /// How SQLite goes about a page of conversations.
+    fn plan(order: Order, condition: &str) -> String {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, MIGRATIONS).unwrap();
+        let sql = format!("EXPLAIN QUERY PLAN {}", in_order(order, condition));
+        let mut statement = connection.prepare(&sql).unwrap();
+        let steps = statement.query_map(params![1, 2, 3, 4], |row| row.get::<_, String>(3)).unwrap();
+        steps.map(Result::unwrap).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn every_order_of_conversations_is_read_from_an_index() {
+        for (order, condition, index) in [
+            (Order::Newest, OF_EVERYBODY, "conversations_by_last (last_ms<?)"),
+            (Order::Newest, OF_ONE, "conversations_by_reader (reader=? AND last_ms<?)"),
+            (Order::Dearest, OF_EVERYBODY, "conversations_by_cost (cost_nano<?)"),
+            (Order::Dearest, OF_ONE, "conversations_by_reader_cost (reader=? AND cost_nano<?)"),
+            (Order::MostSaved, OF_EVERYBODY, "conversations_by_saving (<expr><?)"),
+            (Order::MostSaved, OF_ONE, "conversations_by_reader_saving (reader=? AND <expr><?)"),
+        ] {
+            let plan = plan(order, condition);
+            assert!(plan.contains(&format!("SEARCH c USING INDEX {index}")), "{order:?} {condition}: {plan}");
+            assert!(!plan.contains("TEMP B-TREE"), "{order:?} {condition}: {plan}");
+        }
+    }
 }

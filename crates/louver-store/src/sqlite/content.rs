@@ -2,18 +2,20 @@
 
 use super::SqliteStore;
 use super::account::{conversation_number, find_reader, reader_number};
-use super::behind::Behind;
-use super::on_chain::{OnChain, Tagged, archived, chain_to, newest_point, tagged};
+use super::on_chain::{archived, chain_to, newest_point, tagged};
 use super::search::search;
-use super::values::{bounded, chain_hash, count, counted, hash_array};
+use super::values::{chain_hash, counted, hash_array};
+use super::writes::behind;
 use crate::account::{Queued, Whose};
+use crate::bounds::count;
 use crate::chain::ChainHash;
 use crate::content::{
-    ArchivedMessage, ChainPoint, Content, MAX_MESSAGE_BYTES, MAX_PAGE_BYTES, NewContent, RecallRequest, Recalled,
-    SearchAnswer, SearchRequest,
+    ArchivedMessage, ChainPlace, ChainPoint, Content, MAX_PAGE_BYTES, NewContent, RecallRequest, Recalled,
+    SearchAnswer, SearchRequest, content_hash,
 };
-use crate::error::{Error, Kind};
-use crate::name::ConversationId;
+use crate::error::Error;
+use crate::name::{ConversationId, ReaderId};
+use crate::on_chain::{OnChain, Tagged, addressed};
 use crate::page::{Cursor, Page, PageRequest};
 use crate::postings::PassageTokens;
 use async_trait::async_trait;
@@ -21,16 +23,14 @@ use louver::search::passages;
 use louver::{Format, Message};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
-
-/// How many bytes of messages are written in one transaction, so that decisions get in between.
-const CHUNK_BYTES: usize = 256 << 10;
+use std::sync::Arc;
 
 #[async_trait]
 impl Content for SqliteStore {
     async fn put_content(&self, content: NewContent) -> Result<usize, Error> {
-        check(&content)?;
+        content.check()?;
         let mut new = 0;
-        for chunk in chunks(content) {
+        for chunk in content.into_chunks() {
             new += self.writes.ask(move |connection| put(connection, &chunk)).await?;
         }
         Ok(new)
@@ -38,10 +38,10 @@ impl Content for SqliteStore {
 
     fn put_content_behind(&self, content: NewContent) -> Queued {
         let mut queued = Queued::Waiting;
-        for chunk in chunks(content) {
+        for chunk in content.into_chunks() {
             let bytes = chunk.messages.iter().map(|message| message.raw.len() + 100).sum();
             let write = move |connection: &Connection| put(connection, &chunk).map(drop);
-            if self.writes.push(Behind::write(bytes, write)) == Queued::Lost {
+            if self.writes.push(behind(bytes, write)) == Queued::Lost {
                 queued = Queued::Lost;
             }
         }
@@ -52,8 +52,21 @@ impl Content for SqliteStore {
         self.reads.ask(move |connection| recall(&*connection.transaction()?, &request)).await
     }
 
+    async fn chain_places(&self, reader: ReaderId, point: ChainPoint) -> Result<Vec<ChainPlace>, Error> {
+        self.reads.ask(move |connection| chain_places(&*connection.transaction()?, &reader, &point)).await
+    }
+
     async fn search(&self, request: SearchRequest) -> Result<SearchAnswer, Error> {
-        self.reads.ask(move |connection| search(&*connection.transaction()?, &request)).await
+        let remembered = Arc::clone(&self.remembered);
+        let search = move |connection: &mut Connection| {
+            let known = remembered.get(request.reader.as_str());
+            search(&*connection.transaction()?, &request, known, &remembered)
+        };
+        self.reads.ask(search).await
+    }
+
+    async fn has_content(&self, reader: ReaderId) -> Result<bool, Error> {
+        self.reads.ask(move |connection| has_content(connection, &reader)).await
     }
 
     async fn content(
@@ -64,37 +77,6 @@ impl Content for SqliteStore {
     ) -> Result<Page<ArchivedMessage>, Error> {
         self.reads.ask(move |connection| all(connection, &whose, &conversation, page)).await
     }
-}
-
-fn check(content: &NewContent) -> Result<(), Error> {
-    bounded("the conversation's name", content.conversation.id.as_str())?;
-    bounded("the reader's name", content.conversation.reader.as_str())?;
-    match content.messages.iter().map(|message| message.raw.len()).find(|bytes| *bytes > MAX_MESSAGE_BYTES) {
-        Some(bytes) => {
-            Err(Error::new(Kind::TooLarge, format!("a message of {bytes} bytes is larger than {MAX_MESSAGE_BYTES}")))
-        }
-        None => Ok(()),
-    }
-}
-
-/// The same content in pieces, one behind the other.
-fn chunks(content: NewContent) -> Vec<NewContent> {
-    let NewContent { conversation, at, mut index, mut previous, messages } = content;
-    let mut chunks: Vec<NewContent> = Vec::new();
-    let mut bytes = 0;
-    for message in messages {
-        let (chain, length) = (message.chain, message.raw.len());
-        match chunks.last_mut() {
-            Some(chunk) if bytes < CHUNK_BYTES => chunk.messages.push(message),
-            _ => {
-                let messages = vec![message];
-                chunks.push(NewContent { conversation: conversation.clone(), at, index, previous, messages });
-                bytes = 0;
-            }
-        }
-        (bytes, index, previous) = (bytes + length, index.saturating_add(1), Some(chain));
-    }
-    chunks
 }
 
 /// Keeps messages that are not there yet, and says how many.
@@ -179,15 +161,6 @@ fn message_id(connection: &Connection, reader: i64, name: &str, format: Format, 
     }
 }
 
-/// The hash of a message, another one for each reader.
-fn content_hash(reader: &str, format: Format, raw: &str) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new_derive_key("louver-store 1 message of a reader");
-    for part in [reader, format.name(), raw] {
-        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
-    }
-    *hasher.finalize().as_bytes()
-}
-
 fn insert_message(
     connection: &Connection,
     reader: i64,
@@ -214,30 +187,14 @@ fn insert_message(
 }
 
 fn recall(connection: &Connection, request: &RecallRequest) -> Result<Recalled, Error> {
-    let reader = request.reader.as_str();
-    let found = match &request.point {
-        ChainPoint::Tag(tag) => tagged(connection, reader, tag)?,
-        ChainPoint::Newest(id) => {
-            let reader = find_reader(connection, reader)?.unwrap_or_default();
-            newest_point(connection, reader, id)?.map_or(Tagged::Unknown, Tagged::Point)
-        }
-    };
-    let point = match found {
+    let point = match pointed(connection, &request.reader, &request.point)? {
         Tagged::Unknown => return Ok(Recalled::UnknownTag),
         Tagged::Ambiguous => return Ok(Recalled::AmbiguousTag),
         Tagged::Point(point) => point,
     };
-    let chain = chain_to(connection, point)?;
-    let known = chain.first().map_or(0, |first| first.index as usize)..=point.index as usize;
-    let chain: HashMap<usize, OnChain> = chain.into_iter().map(|found| (found.index as usize, found)).collect();
+    let (wanted, missing) = addressed(&chain_to(connection, point)?, point, &request.address);
     let (mut messages, mut bytes): (Vec<ArchivedMessage>, usize) = (Vec::new(), 0);
-    for index in request.address.indices() {
-        let found = match chain.get(&index) {
-            Some(found) => found,
-            // Every message between names the one before it, so there was nothing but thinking.
-            None if known.contains(&index) => continue,
-            None => return Ok(Recalled::Missing { index }),
-        };
+    for found in wanted {
         let message = archived(connection, found.position)?;
         bytes = bytes.saturating_add(message.raw.len());
         if bytes > request.max_bytes.min(MAX_PAGE_BYTES) && !messages.is_empty() {
@@ -245,7 +202,33 @@ fn recall(connection: &Connection, request: &RecallRequest) -> Result<Recalled, 
         }
         messages.push(message);
     }
-    Ok(Recalled::Messages { messages, next: None })
+    Ok(missing.map_or(Recalled::Messages { messages, next: None }, |index| Recalled::Missing { index }))
+}
+
+/// The point of a reader's chain that is meant.
+fn pointed(connection: &Connection, reader: &ReaderId, point: &ChainPoint) -> Result<Tagged, Error> {
+    match point {
+        ChainPoint::Tag(tag) => tagged(connection, reader.as_str(), tag),
+        ChainPoint::Newest(id) => {
+            let reader = find_reader(connection, reader.as_str())?.unwrap_or_default();
+            Ok(newest_point(connection, reader, id)?.map_or(Tagged::Unknown, Tagged::Point))
+        }
+    }
+}
+
+fn chain_places(connection: &Connection, reader: &ReaderId, point: &ChainPoint) -> Result<Vec<ChainPlace>, Error> {
+    let Tagged::Point(point) = pointed(connection, reader, point)? else { return Ok(Vec::new()) };
+    let mut statement = connection.prepare_cached("SELECT chain FROM positions WHERE id = ?1")?;
+    let mut place = |found: &OnChain| {
+        let chain = statement.query_row([found.position], |row| chain_hash(row, 0))?;
+        Ok(ChainPlace { index: found.index, chain })
+    };
+    chain_to(connection, point)?.iter().map(&mut place).collect()
+}
+
+fn has_content(connection: &Connection, reader: &ReaderId) -> Result<bool, Error> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM readers r JOIN messages m ON m.reader = r.number WHERE r.name = ?1)";
+    Ok(connection.prepare_cached(sql)?.query_row([reader.as_str()], |row| row.get(0))?)
 }
 
 fn all(

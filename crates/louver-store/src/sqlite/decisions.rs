@@ -1,13 +1,15 @@
 //! Decisions in SQLite.
 
 use super::SqliteStore;
-use super::values::{bounded, chain_hash, hash_array};
+use super::values::{chain_hash, hash_array};
 use crate::chain::{ChainHash, ChainTag};
 use crate::decisions::{
     ChainQuery, Decision, DecisionHead, DecisionKey, Decisions, DecisionsVersion, FurtherAttempt, Inserted,
-    MAX_FURTHER_ATTEMPTS, MAX_RECORD_BYTES, Sequence, StoredDecision,
+    MAX_FURTHER_ATTEMPTS, Sequence, StoredDecision,
 };
 use crate::error::{Error, Kind};
+use crate::name::ConversationId;
+use crate::page::{Cursor, Page, PageRequest};
 use crate::time::UnixMillis;
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -38,6 +40,27 @@ impl Decisions for SqliteStore {
             .await
     }
 
+    async fn decisions_in(
+        &self,
+        conversation: ConversationId,
+        page: PageRequest,
+    ) -> Result<Page<StoredDecision>, Error> {
+        let sql = format!(
+            "SELECT {WHOLE} FROM decisions WHERE conversation = ?1 AND (at_ms, sequence) > (?2, ?3)
+            ORDER BY at_ms, sequence LIMIT ?4"
+        );
+        let after = page.after.unwrap_or(Cursor { order: i64::MIN, number: 0 });
+        self.reads
+            .ask(move |connection| {
+                let mut statement = connection.prepare_cached(&sql)?;
+                let values = params![conversation.as_str(), after.order, after.number, page.one_more()];
+                let rows = statement.query_map(values, stored)?;
+                let placed = |row: StoredDecision| (Cursor { order: row.decision.at.0, number: row.sequence.0 }, row);
+                Ok(Page::of(rows.map(|row| row.map(placed)).collect::<Result<_, _>>()?, page.limit()))
+            })
+            .await
+    }
+
     async fn decisions_at(&self, tag: ChainTag) -> Result<Vec<StoredDecision>, Error> {
         let sql = format!("SELECT {WHOLE} FROM decisions WHERE chain BETWEEN ?1 AND ?2 ORDER BY sequence");
         self.reads
@@ -51,12 +74,12 @@ impl Decisions for SqliteStore {
     }
 
     async fn insert_decision(&self, decision: Decision) -> Result<Inserted, Error> {
-        check(&decision)?;
+        decision.check()?;
         self.writes.ask(move |connection| insert(connection, &decision)).await
     }
 
     async fn insert_attempt(&self, decision: Decision) -> Result<FurtherAttempt, Error> {
-        check(&decision)?;
+        decision.check()?;
         if decision.key.attempt == 0 {
             return Err(Error::new(Kind::Invalid, "attempt 0 is no further attempt"));
         }
@@ -73,17 +96,6 @@ impl Decisions for SqliteStore {
             |connection: &mut Connection| Ok(connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?);
         self.reads.ask_small(version).await.map(DecisionsVersion)
     }
-}
-
-fn check(decision: &Decision) -> Result<(), Error> {
-    bounded("the upstream's name", &decision.key.upstream)?;
-    bounded("the model's name", &decision.key.model)?;
-    bounded("the conversation's name", decision.conversation.as_str())?;
-    if decision.record.len() > MAX_RECORD_BYTES {
-        let message = format!("a record of {} bytes is larger than {MAX_RECORD_BYTES}", decision.record.len());
-        return Err(Error::new(Kind::TooLarge, message));
-    }
-    Ok(())
 }
 
 /// What a row says of itself on a chain.
@@ -156,18 +168,7 @@ fn insert_attempt(connection: &Connection, decision: &Decision) -> Result<Furthe
     );
     let is_mine = execute_insert(connection, &sql, decision)?;
     let attempts = at_request(connection, &decision.key)?;
-    if let Some(shown) = attempts.iter().find(|found| found.is_shown) {
-        return Ok(FurtherAttempt::Shown(shown.clone()));
-    }
-    match attempts.into_iter().find(|found| found.decision.key == decision.key) {
-        Some(winner) if is_mine => Ok(FurtherAttempt::Inserted(Inserted::Mine(winner))),
-        Some(winner) => Ok(FurtherAttempt::Inserted(Inserted::Theirs(winner))),
-        None if decision.key.attempt > MAX_FURTHER_ATTEMPTS => Ok(FurtherAttempt::Exhausted),
-        None => {
-            let message = format!("attempt {} has no attempt before it", decision.key.attempt);
-            Err(Error::new(Kind::Invalid, message))
-        }
-    }
+    FurtherAttempt::of(attempts, &decision.key, is_mine)
 }
 
 /// Says whether a row was inserted.

@@ -1,7 +1,8 @@
 //! Learned facts in SQLite.
 
 use super::SqliteStore;
-use super::values::{bounded, count, counted};
+use super::values::counted;
+use crate::bounds::{bounded, count};
 use crate::error::Error;
 use crate::facts::{Facts, LIMIT_DAYS, LearnedFacts, LimitScope, ServedModel};
 use crate::time::UnixMillis;
@@ -16,7 +17,7 @@ impl Facts for SqliteStore {
     }
 
     async fn learn_calibration(&self, served: ServedModel, factor: Factor) -> Result<(), Error> {
-        check(&served)?;
+        served.check()?;
         let sql = "INSERT INTO served_models (upstream, model, calibration_millionths) VALUES (?1, ?2, ?3)
             ON CONFLICT (upstream, model) DO UPDATE SET calibration_millionths = excluded.calibration_millionths
             WHERE calibration_millionths IS NOT excluded.calibration_millionths";
@@ -24,7 +25,7 @@ impl Facts for SqliteStore {
     }
 
     async fn learn_limit(&self, scope: LimitScope, tokens: u64, now: UnixMillis) -> Result<(), Error> {
-        check(&scope.served)?;
+        scope.served.check()?;
         bounded("the beta's name", &scope.beta)?;
         let sql = "INSERT INTO context_limits (upstream, model, beta, credential, tokens, learned_ms)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -50,7 +51,7 @@ impl Facts for SqliteStore {
     }
 
     async fn learn_answer(&self, served: ServedModel, output_tokens: u64) -> Result<(), Error> {
-        check(&served)?;
+        served.check()?;
         let sql = "INSERT INTO served_models (upstream, model, longest_answer) VALUES (?1, ?2, ?3)
             ON CONFLICT (upstream, model) DO UPDATE SET longest_answer = excluded.longest_answer
             WHERE coalesce(longest_answer, -1) < excluded.longest_answer";
@@ -66,11 +67,6 @@ impl SqliteStore {
         };
         self.writes.ask(learn).await
     }
-}
-
-fn check(served: &ServedModel) -> Result<(), Error> {
-    bounded("the upstream's name", &served.upstream)?;
-    bounded("the model's name", &served.model)
 }
 
 fn facts(connection: &Connection, scope: &LimitScope, now: UnixMillis) -> Result<LearnedFacts, Error> {

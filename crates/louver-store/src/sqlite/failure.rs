@@ -5,6 +5,8 @@ use rusqlite::ErrorCode;
 
 /// The file is no longer under its name (`SQLITE_READONLY_DBMOVED`).
 const MOVED: i32 = rusqlite::ffi::SQLITE_READONLY_DBMOVED;
+/// What stands beside the log is half written, and who may only read cannot mend it: most often its writer is just at it.
+const NOT_YET: [i32; 2] = [rusqlite::ffi::SQLITE_READONLY_RECOVERY, rusqlite::ffi::SQLITE_READONLY_CANTINIT];
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
@@ -19,6 +21,11 @@ impl From<rusqlite::Error> for Error {
 fn told(failure: &rusqlite::ffi::Error) -> (Kind, &'static str) {
     if failure.extended_code == MOVED {
         return (Kind::Gone, "the store's file was moved or removed");
+    }
+    if NOT_YET.contains(&failure.extended_code) {
+        let told = "the store's log was changed while it was read, or was left behind by a process that was killed: ask \
+                    again, or let `louver archive list` open it once where it may be written";
+        return (Kind::Busy, told);
     }
     match failure.code {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {

@@ -84,7 +84,12 @@ impl SqliteStore {
         let (reply, answer) = oneshot::channel();
         let place = self.place.clone();
         let work = move || {
-            let done = place.check().and_then(|()| work(&mut place.connect()?, &place));
+            let done = place.check().and_then(|()| {
+                let mut connection = place.connect()?;
+                let done = work(&mut connection, &place);
+                place.close(connection);
+                done
+            });
             // Nobody may be waiting any more.
             let _ = reply.send(done);
         };

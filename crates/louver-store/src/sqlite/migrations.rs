@@ -15,12 +15,30 @@ pub(super) struct Migration {
 }
 
 /// Every step, in their order.
-pub(super) const MIGRATIONS: &[Migration] = &[Migration { version: 1, sql: include_str!("migrations/0001.sql") }];
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, sql: include_str!("migrations/0001.sql") },
+    Migration { version: 2, sql: include_str!("migrations/0002.sql") },
+    Migration { version: 3, sql: include_str!("migrations/0003.sql") },
+];
+
+/// The oldest version that has everything that is read; a step that adds more than indices raises it.
+const READABLE: i64 = 1;
+
+/// Whether a file that may not be written can be read as it is.
+pub(super) fn check_readable(connection: &Connection, migrations: &[Migration]) -> Result<(), Error> {
+    let latest = migrations.last().map_or(0, |migration| migration.version);
+    if version_now(connection, latest)? >= READABLE {
+        return Ok(());
+    }
+    let message = "this store is older than what can be read without changing it: let `louver archive list` open it once \
+                   where it may be written";
+    Err(Error::new(Kind::ReadOnly, message))
+}
 
 /// Brings a file up to date. All steps happen, or none.
 pub(super) fn migrate(connection: &mut Connection, migrations: &[Migration]) -> Result<(), Error> {
     let latest = migrations.last().map_or(0, |migration| migration.version);
-    if version(connection, latest)? == latest {
+    if version_now(connection, latest)? == latest {
         return Ok(());
     }
     // Somebody else may have done it while we waited.
@@ -34,7 +52,12 @@ pub(super) fn migrate(connection: &mut Connection, migrations: &[Migration]) -> 
     Ok(transaction.commit()?)
 }
 
-/// The version of a file's schema; 0 where it has none yet.
+/// [`version`] as of one moment: while somebody else makes the file, its marks and its tables come together.
+fn version_now(connection: &Connection, latest: i64) -> Result<i64, Error> {
+    version(&*connection.unchecked_transaction()?, latest)
+}
+
+/// The version of a file's schema; 0 where it has none yet. Asked inside a transaction.
 fn version(connection: &Connection, latest: i64) -> Result<i64, Error> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);

@@ -5,7 +5,6 @@
 //! one turn of the disk. A file that is moved or removed while it is open is noticed, and nothing more is written to it.
 
 mod account;
-mod behind;
 mod content;
 mod decisions;
 mod erase;
@@ -21,8 +20,9 @@ mod values;
 mod writes;
 
 use crate::error::Error;
-use place::Place;
+use place::{Access, Place};
 use reads::Reads;
+use search::Remembered;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +41,7 @@ use writes::Writes;
 /// ```
 #[derive(Clone, Debug)]
 pub struct SqliteOptions {
-    is_made: bool,
+    access: Access,
     busy_timeout: Duration,
     readers: usize,
     max_bytes: Option<u64>,
@@ -54,7 +54,7 @@ impl Default for SqliteOptions {
     /// 64 MiB to be written behind.
     fn default() -> Self {
         Self {
-            is_made: true,
+            access: Access::Write { is_made: true },
             busy_timeout: Duration::from_secs(5),
             readers: 2,
             max_bytes: None,
@@ -68,7 +68,15 @@ impl SqliteOptions {
     /// Whether to make the file, for its owner alone, and the folders above it that are missing.
     #[must_use]
     pub fn create(mut self, is_made: bool) -> Self {
-        self.is_made = is_made;
+        self.access = Access::Write { is_made };
+        self
+    }
+
+    /// Only reads, from a file that is there: neither it nor anything beside it is made, changed or locked for writing, so
+    /// it may be where nothing can be written. Whatever would write fails with [`Error::is_read_only`].
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.access = Access::Read;
         self
     }
 
@@ -100,18 +108,19 @@ impl SqliteOptions {
         self
     }
 
-    /// Opens the file and brings its schema up to date. Blocks for as long as that takes.
+    /// Opens the file and brings its schema up to date where it may be written. Blocks for as long as that takes.
     ///
     /// # Errors
     ///
     /// The file cannot be opened, is no store, or was made by a newer version.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<SqliteStore, Error> {
-        let place = Place::find(path.as_ref(), self.is_made, self.busy_timeout, self.max_bytes)?;
+        let place = Place::find(path.as_ref(), self.access, self.busy_timeout, self.max_bytes)?;
         place.prepare()?;
         let place = Arc::new(place);
         let reads = Reads::start(&place, self.readers)?;
         let writes = Writes::start(&place, self.queue_entries, self.queue_bytes)?;
-        Ok(SqliteStore { place, reads, writes, maintenance: tokio::sync::Mutex::new(()) })
+        let remembered = Arc::default();
+        Ok(SqliteStore { place, reads, writes, remembered, maintenance: tokio::sync::Mutex::new(()) })
     }
 }
 
@@ -123,6 +132,7 @@ pub struct SqliteStore {
     place: Arc<Place>,
     reads: Reads,
     writes: Writes,
+    remembered: Arc<Remembered>,
     /// Held by whoever maintains.
     maintenance: tokio::sync::Mutex<()>,
 }

@@ -6,22 +6,8 @@ use crate::chain::{ChainHash, ChainTag};
 use crate::content::{ArchivedMessage, MessagePlace};
 use crate::error::Error;
 use crate::name::ConversationId;
+use crate::on_chain::{OnChain, Point, Tagged, Walk};
 use rusqlite::{Connection, OptionalExtension, Row, params};
-
-/// A point of a chain.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Point {
-    pub(super) position: i64,
-    pub(super) thread: i64,
-    pub(super) index: u32,
-}
-
-/// What a tag names.
-pub(super) enum Tagged {
-    Unknown,
-    Ambiguous,
-    Point(Point),
-}
 
 /// Finds the point that a tag names, among those of a reader.
 pub(super) fn tagged(connection: &Connection, reader: &str, tag: &ChainTag) -> Result<Tagged, Error> {
@@ -53,34 +39,20 @@ fn point(row: &Row<'_>) -> rusqlite::Result<Point> {
     Ok(Point { position: row.get(0)?, thread: row.get(1)?, index: row.get(2)? })
 }
 
-/// A message on a chain.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OnChain {
-    pub(super) position: i64,
-    pub(super) index: u32,
-    pub(super) message: i64,
-}
-
 /// The messages from the start of a chain to a point of it, as far back as they are known.
 pub(super) fn chain_to(connection: &Connection, point: Point) -> Result<Vec<OnChain>, Error> {
     let sql = "SELECT id, message_index, previous, message FROM positions WHERE thread = ?1 AND message_index <= ?2
         ORDER BY message_index DESC";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params![point.thread, point.index])?;
-    let (mut chain, mut wanted) = (Vec::new(), point.position);
-    // Whatever stands before a message has a lower index, so it comes later.
+    let mut walk = Walk::from(point);
     while let Some(row) = rows.next()? {
-        let position: i64 = row.get(0)?;
-        if position == wanted {
-            chain.push(OnChain { position, index: row.get(1)?, message: row.get(3)? });
-            wanted = row.get(2)?;
-        }
-        if wanted == 0 {
+        walk.see(OnChain { position: row.get(0)?, index: row.get(1)?, message: row.get(3)? }, row.get(2)?);
+        if walk.is_at_end() {
             break;
         }
     }
-    chain.reverse();
-    Ok(chain)
+    Ok(walk.into_chain())
 }
 
 const PLACE: &str = "c.id, p.message_index, p.chain, before.chain, m.format FROM positions p

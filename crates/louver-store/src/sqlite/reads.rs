@@ -54,7 +54,7 @@ impl Reads {
         let here = Mutex::new(Some(here));
         let mut reads = Self { place: place.clone(), queue: Arc::default(), permits, here, ended: Mutex::default() };
         for _ in 0..threads.max(1) {
-            let (queue, mut connection) = (reads.queue.clone(), place.connect()?);
+            let (place, queue, mut connection) = (place.clone(), reads.queue.clone(), place.connect()?);
             let (ending, end) = oneshot::channel::<()>();
             let work = move || {
                 while let Some((job, permit)) = queue.next() {
@@ -62,7 +62,7 @@ impl Reads {
                     let _ = catch_unwind(AssertUnwindSafe(|| job(&mut connection)));
                     drop(permit);
                 }
-                drop(connection);
+                place.close(connection);
                 drop(ending);
             };
             spawn("louver-store-read", work)?;
@@ -74,14 +74,14 @@ impl Reads {
     /// Asks a question on one of the threads.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&mut Connection) -> Result<T, Error> + Send + 'static,
+        question: impl FnMut(&mut Connection) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let permit = self.permits.clone().acquire_owned().await.map_err(|_| closed())?;
         let (reply, answer) = oneshot::channel();
         let place = self.place.clone();
         let job = move |connection: &mut Connection| {
             // Nobody may be waiting any more.
-            let _ = reply.send(place.check().and_then(|()| question(connection)));
+            let _ = reply.send(place.answer(connection, question));
         };
         self.queue.push((Box::new(job), permit))?;
         answer.await.map_err(|_| unanswered())?
@@ -98,17 +98,20 @@ impl Reads {
         }
     }
 
-    /// The answer, unless somebody else is asking or another process is in the way.
+    /// The answer, unless somebody else is asking, another process is in the way or might have to be waited for.
     fn answer_here<T>(&self, question: &impl Fn(&mut Connection) -> Result<T, Error>) -> Option<Result<T, Error>> {
-        let mut here = self.here.try_lock().ok()?;
+        let mut here = self.here.try_lock().ok().filter(|_| self.place.may_be_written())?;
         let connection = here.as_mut()?;
-        let answer = self.place.check().and_then(|()| question(connection));
+        let answer = self.place.answer(connection, question);
         Some(answer).filter(|answer| !answer.as_ref().is_err_and(Error::is_busy))
     }
 
     fn stop(&self) {
         self.permits.close();
-        *self.here.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let here = self.here.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(here) = here {
+            self.place.close(here);
+        }
         self.queue.lock().is_closed = true;
         self.queue.changed.notify_all();
     }

@@ -1,35 +1,32 @@
-//! The engine's search over an archive.
+//! The engine's search over an archive in SQLite.
 
 use super::account::find_reader;
-use super::on_chain::{Point, Tagged, archived, chain_to, newest_point, tagged};
+use super::on_chain::{archived, chain_to, newest_point, tagged};
+use crate::archive_search::{Passages, Place, Scope, Searcher, lengths};
 use crate::content::{ArchiveHit, SearchAnswer, SearchRequest, SearchScope};
 use crate::error::Error;
+use crate::everything::Everything;
+use crate::on_chain::{Point, Tagged};
 use crate::page::MAX_PAGE_ROWS;
-use crate::postings::{Log, LogMessage, PassageList, Reading, query_terms, repetitions, token};
-use louver::Message;
-use louver::search::{Found, Hit, passages};
+use crate::postings::LogMessage;
+use louver::search::{Found, Hit};
 use rusqlite::types::Value;
-use rusqlite::{Connection, params};
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ops::ControlFlow;
+use rusqlite::{Connection, Row, params};
+use std::collections::HashMap;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::rc::Rc;
+use std::sync::Arc;
 
-/// What is searched: a log, and of which messages.
-struct Scope {
-    log: Log,
-    /// For each message of the log its position; where it is not known, the message's id.
-    places: Vec<Place>,
-    /// The messages of the log that are searched; nothing for all.
-    within: Option<HashSet<usize>>,
-}
+/// What is remembered of everything has no mark of its moment: messages have ascending numbers.
+pub(super) type Remembered = crate::everything::Remembered<()>;
 
-#[derive(Clone, Copy)]
-enum Place {
-    Position(i64),
-    Message(i64),
-}
-
-pub(super) fn search(connection: &Connection, request: &SearchRequest) -> Result<SearchAnswer, Error> {
+/// Searches in a transaction that began after what is known was remembered.
+pub(super) fn search(
+    connection: &Connection,
+    request: &SearchRequest,
+    known: Option<Arc<Everything<()>>>,
+    remembered: &Remembered,
+) -> Result<SearchAnswer, Error> {
     let Some(reader) = find_reader(connection, request.reader.as_str())? else {
         return Ok(SearchAnswer::UnknownScope);
     };
@@ -45,10 +42,14 @@ pub(super) fn search(connection: &Connection, request: &SearchRequest) -> Result
             Some(point) => chain_scope(connection, point, &request.scope)?,
             None => return Ok(SearchAnswer::UnknownScope),
         },
-        SearchScope::Everything => everything(connection, reader)?,
+        SearchScope::Everything => {
+            let everything = everything(connection, reader, known)?;
+            remembered.put(request.reader.as_str(), Arc::clone(&everything));
+            Scope::of_everything(&everything)
+        }
     };
-    let found =
-        Searcher { connection, reader, scope: &scope }.find(&request.query, request.limit.min(MAX_PAGE_ROWS))?;
+    let found = Searcher { passages: connection, reader, scope: &scope }
+        .find(&request.query, request.limit.min(MAX_PAGE_ROWS))?;
     let hits = found.hits.iter().map(|hit| shown(connection, &scope, &found, *hit));
     Ok(SearchAnswer::Hits(hits.collect::<Result<_, _>>()?))
 }
@@ -56,19 +57,7 @@ pub(super) fn search(connection: &Connection, request: &SearchRequest) -> Result
 fn chain_scope(connection: &Connection, point: Point, scope: &SearchScope) -> Result<Scope, Error> {
     let chain = chain_to(connection, point)?;
     let lengths = lengths_of(connection, chain.iter().map(|found| found.message))?;
-    let message = |id: i64| LogMessage { id, lengths: lengths.get(&id).cloned().unwrap_or_default() };
-    let log = Log::new(chain.iter().map(|found| message(found.message)).collect());
-    let places = chain.iter().map(|found| Place::Position(found.position)).collect();
-    let within = match scope {
-        SearchScope::Chain { within: Some(address), .. } => {
-            let wanted: HashSet<usize> = address.indices().collect();
-            let indices = chain.iter().enumerate().filter(|(_, found)| wanted.contains(&(found.index as usize)));
-            Some(indices.map(|(number, _)| number).collect())
-        }
-        SearchScope::Counted { within, .. } => Some(within.indices().collect()),
-        _ => None,
-    };
-    Ok(Scope { log, places, within })
+    Ok(Scope::of_chain(&chain, &lengths, scope))
 }
 
 fn lengths_of(connection: &Connection, ids: impl Iterator<Item = i64>) -> Result<HashMap<i64, Vec<u32>>, Error> {
@@ -78,112 +67,43 @@ fn lengths_of(connection: &Connection, ids: impl Iterator<Item = i64>) -> Result
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn everything(connection: &Connection, reader: i64) -> Result<Scope, Error> {
-    let mut statement = connection.prepare_cached("SELECT id, lengths FROM messages WHERE reader = ?1 ORDER BY id")?;
-    let rows = statement
-        .query_map([reader], |row| Ok(LogMessage { id: row.get(0)?, lengths: lengths(row.get_ref(1)?.as_blob()?) }))?;
-    let messages: Vec<LogMessage> = rows.collect::<Result<_, _>>()?;
-    let places = messages.iter().map(|message| Place::Message(message.id)).collect();
-    Ok(Scope { log: Log::new(messages), places, within: None })
-}
-
-fn lengths(blob: &[u8]) -> Vec<u32> {
-    blob.chunks_exact(2).map(|pair| u32::from(u16::from_le_bytes([pair[0], pair[1]]))).collect()
-}
-
-/// Looks the terms of a query up and lets the engine judge.
-struct Searcher<'s> {
-    connection: &'s Connection,
+/// All messages of a reader: those that are known, if none of them was removed, and those after them.
+fn everything(
+    connection: &Connection,
     reader: i64,
-    scope: &'s Scope,
+    known: Option<Arc<Everything<()>>>,
+) -> Result<Arc<Everything<()>>, Error> {
+    if let Some(known) = known.filter(|known| known.reader == reader) {
+        let last = known.log.last_id().unwrap_or_default();
+        // A number is given once and in the order in which messages are kept: there are no others up to this one.
+        let sql = "SELECT count(*) FROM messages WHERE reader = ?1 AND id <= ?2";
+        let left: i64 = connection.prepare_cached(sql)?.query_row([reader, last], |row| row.get(0))?;
+        if usize::try_from(left) == Ok(known.log.len()) {
+            let added = messages_after(connection, reader, last)?;
+            return Ok(if added.is_empty() { known } else { Arc::new(known.with(&added, ())) });
+        }
+    }
+    Ok(Arc::new(Everything::new(reader, &messages_after(connection, reader, 0)?, ())))
 }
 
-impl Searcher<'_> {
-    fn find(&self, query: &str, limit: usize) -> Result<Found, Error> {
-        let terms = query_terms(query);
-        let (mut lists, is_whole) = self.short_lists(&terms)?;
-        let mut found = self.judge(&lists, query, limit);
-        if found.hits.is_empty() && !is_whole && limit > 0 {
-            lists = self.whole_lists(&terms)?;
-            found = self.judge(&lists, query, limit);
-        }
-        // How often a term stands somewhere does not change which terms decide, only the order.
-        let deciding: Vec<String> = found.terms().map(str::to_owned).collect();
-        for term in &deciding {
-            if let Some(list) = lists.get_mut(term) {
-                self.count_repetitions(term, list)?;
-            }
-        }
-        Ok(self.judge(&lists, query, limit))
-    }
+fn messages_after(connection: &Connection, reader: i64, last: i64) -> Result<Vec<LogMessage>, Error> {
+    let sql = "SELECT id, lengths FROM messages WHERE reader = ?1 AND id > ?2 ORDER BY id";
+    let mut statement = connection.prepare_cached(sql)?;
+    let message = |row: &Row<'_>| Ok(LogMessage { id: row.get(0)?, lengths: lengths(row.get_ref(1)?.as_blob()?) });
+    let rows = statement.query_map([reader, last], message)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
 
-    fn judge(&self, lists: &BTreeMap<String, PassageList>, query: &str, limit: usize) -> Found {
-        let within = |message: usize| self.scope.within.as_ref().is_none_or(|within| within.contains(&message));
-        self.scope.log.index(lists).among(within).search(query, limit)
-    }
-
-    /// The lists of all terms that are rare enough to matter, and whether these are all.
-    fn short_lists(&self, terms: &[String]) -> Result<(BTreeMap<String, PassageList>, bool), Error> {
-        let (mut lists, mut reading, mut is_whole) = (BTreeMap::new(), Reading::default(), true);
-        for term in terms {
-            let limit = reading.limit();
-            let (mut list, mut length) = (PassageList::new(), 0);
-            self.scan(&token(self.reader, term), |passage| {
-                let places = self.scope.log.count(passage);
-                if places > 0 {
-                    length += places;
-                    list.push((passage, 1));
-                }
-                if length > limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            })?;
-            if length > limit {
-                is_whole = false;
-                continue;
-            }
-            if length > 0 {
-                reading.add(length);
-                lists.insert(term.clone(), list);
-            }
-        }
-        Ok((lists, is_whole))
-    }
-
-    fn whole_lists(&self, terms: &[String]) -> Result<BTreeMap<String, PassageList>, Error> {
-        let mut lists = BTreeMap::new();
-        for term in terms {
-            let mut list = PassageList::new();
-            self.scan(&token(self.reader, term), |passage| {
-                list.push((passage, 1));
-                ControlFlow::Continue(())
-            })?;
-            lists.insert(term.clone(), list);
-        }
-        Ok(lists)
-    }
-
-    fn count_repetitions(&self, term: &str, list: &mut PassageList) -> Result<(), Error> {
-        for (token, times) in repetitions(self.reader, term) {
-            let mut next = 0;
-            self.scan(&token, |passage| {
-                // Both are ascending.
-                next += list[next..].partition_point(|(known, _)| *known < passage);
-                match list.get_mut(next) {
-                    Some((known, sum)) if *known == passage => *sum += times,
-                    Some(_) => {}
-                    None => return ControlFlow::Break(()),
-                }
-                ControlFlow::Continue(())
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Calls `each` with the passages that have a token, ascending.
-    fn scan(&self, token: &str, mut each: impl FnMut(i64) -> ControlFlow<()>) -> Result<(), Error> {
+impl Passages for Connection {
+    fn scan(
+        &self,
+        token: &str,
+        among: RangeInclusive<i64>,
+        each: &mut dyn FnMut(i64) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
         let sql = "SELECT rowid FROM passages WHERE passages MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let passages = self.scope.log.passages();
-        let mut rows = statement.query(params![format!("\"{token}\""), passages.start(), passages.end()])?;
+        let mut statement = self.prepare_cached(sql)?;
+        let mut rows = statement.query(params![format!("\"{token}\""), among.start(), among.end()])?;
         while let Some(row) = rows.next()? {
             if each(row.get(0)?).is_break() {
                 break;
@@ -194,16 +114,12 @@ impl Searcher<'_> {
 }
 
 fn shown(connection: &Connection, scope: &Scope, found: &Found, hit: Hit) -> Result<ArchiveHit, Error> {
-    let position = match scope.places[hit.message] {
+    let position = match scope.place(hit.message) {
         Place::Position(position) => position,
         Place::Message(id) => {
             let sql = "SELECT max(id) FROM positions WHERE message = ?1";
             connection.prepare_cached(sql)?.query_row([id], |row| row.get(0))?
         }
     };
-    let message = archived(connection, position)?;
-    let texts =
-        Message::parse(message.place.format, &message.raw).map(|message| passages(&message)).unwrap_or_default();
-    let text = texts.into_iter().nth(hit.passage).unwrap_or_default();
-    Ok(ArchiveHit { marks: found.marks(&text), place: message.place, passage: hit.passage, text })
+    Ok(ArchiveHit::new(archived(connection, position)?, found, hit.passage))
 }

@@ -3,10 +3,10 @@
 //! What is asked for is written first, as much as waits in one transaction: a disk is asked to be sure once for all of it.
 //! What is written behind goes in between, a little later, so that more of it shares a transaction.
 
-use super::behind::{Behind, Pending};
 use super::place::Place;
 use super::reads::{closed, spawn, unanswered};
 use crate::account::Queued;
+use crate::behind::{Behind, Pending};
 use crate::error::{Error, Kind};
 use crate::maintenance::Status;
 use rusqlite::{Connection, TransactionBehavior};
@@ -22,6 +22,17 @@ const WRITES: usize = 1024;
 const TOGETHER: usize = 128;
 /// How long after a failure what is written behind is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// Something that is written behind, as often as it takes.
+pub(super) type WriteBehind = Box<dyn Fn(&Connection) -> Result<(), Error> + Send>;
+
+/// An entry of about so many bytes.
+pub(super) fn behind(
+    bytes: usize,
+    write: impl Fn(&Connection) -> Result<(), Error> + Send + 'static,
+) -> Behind<WriteBehind> {
+    Behind::Write { write: Box::new(write), bytes }
+}
 
 /// The thread's other end.
 #[derive(Debug)]
@@ -40,7 +51,7 @@ struct Shared {
 
 struct State {
     asked: VecDeque<Box<dyn Write>>,
-    behind: Pending,
+    behind: Pending<WriteBehind>,
     /// Whether it is the turn of what is written behind.
     is_behinds_turn: bool,
     /// When it may be tried again.
@@ -88,7 +99,7 @@ impl<T: Send, F: FnMut(&Connection) -> Result<T, Error> + Send> Write for Asked<
 
 enum Turn {
     Asked(Vec<Box<dyn Write>>),
-    Behind(Vec<Behind>),
+    Behind(Vec<Behind<WriteBehind>>),
     End,
 }
 
@@ -107,7 +118,7 @@ impl Writes {
         let (ending, ended) = oneshot::channel();
         spawn("louver-store-write", move || {
             thread.run();
-            drop(thread);
+            thread.shared.place.close(thread.connection);
             drop(ending);
         })?;
         Ok(Self { shared, permits: Arc::new(Semaphore::new(WRITES)), ended: Mutex::new(Some(ended)) })
@@ -132,7 +143,7 @@ impl Writes {
     }
 
     /// Lets something be written soon, with what else comes until then.
-    pub(super) fn push(&self, entry: Behind) -> Queued {
+    pub(super) fn push(&self, entry: Behind<WriteBehind>) -> Queued {
         let mut state = self.shared.lock();
         let (is_closing, due) = (state.is_closing, state.behind.due());
         let queued = state.behind.push(entry, is_closing);
@@ -256,24 +267,40 @@ impl Thread {
     }
 
     /// All in one transaction. What the store cannot take at all is dropped and counted, what it cannot take now is kept.
-    fn write_behind(&mut self, entries: Vec<Behind>) {
+    fn write_behind(&mut self, entries: Vec<Behind<WriteBehind>>) {
         let outcome = self.apply(&entries);
         match outcome {
             Ok(()) => self.settle(entries, None),
             Err(error) if error.is_transient() => self.settle(entries, Some(error)),
             Err(error) if entries.len() == 1 => self.lose(entries, &error),
-            Err(_) => entries.into_iter().for_each(|entry| self.write_behind(vec![entry])),
+            Err(_) => self.write_each(entries),
         }
     }
 
-    fn apply(&mut self, entries: &[Behind]) -> Result<(), Error> {
+    /// Each in its own transaction, up to the first that the store cannot take now: the rest waits behind it.
+    fn write_each(&mut self, entries: Vec<Behind<WriteBehind>>) {
+        let mut rest = entries.into_iter();
+        while let Some(entry) = rest.next() {
+            let mut entry = vec![entry];
+            match self.apply(&entry) {
+                Ok(()) => self.settle(entry, None),
+                Err(error) if error.is_transient() => {
+                    entry.extend(rest);
+                    return self.settle(entry, Some(error));
+                }
+                Err(error) => self.lose(entry, &error),
+            }
+        }
+    }
+
+    fn apply(&mut self, entries: &[Behind<WriteBehind>]) -> Result<(), Error> {
         if entries.iter().all(Behind::is_flush) {
             return Ok(());
         }
-        self.transact(|connection| entries.iter().try_for_each(|entry| entry.apply(connection)))
+        self.transact(|connection| entries.iter().filter_map(Behind::to_write).try_for_each(|write| write(connection)))
     }
 
-    fn settle(&mut self, entries: Vec<Behind>, failure: Option<Error>) {
+    fn settle(&mut self, entries: Vec<Behind<WriteBehind>>, failure: Option<Error>) {
         let mut state = self.shared.lock();
         let Some(error) = failure else {
             (state.again, state.is_told) = (None, false);
@@ -284,11 +311,12 @@ impl Thread {
         if !std::mem::replace(&mut state.is_told, true) {
             tracing::warn!(%error, waiting = state.behind.len() + entries.len(), "the archive cannot be written now");
         }
-        state.again = Some(Instant::now() + PAUSE);
         state.behind.put_back(entries, &error, is_closing);
+        let pause = if state.behind.is_awaited() { Duration::ZERO } else { PAUSE };
+        state.again = Some(Instant::now() + pause);
     }
 
-    fn lose(&mut self, entries: Vec<Behind>, error: &Error) {
+    fn lose(&mut self, entries: Vec<Behind<WriteBehind>>, error: &Error) {
         let mut state = self.shared.lock();
         if !std::mem::replace(&mut state.is_told, true) {
             tracing::warn!(%error, "what the archive cannot take is lost");

@@ -4,5 +4,7 @@
 
 mod suite;
 
+#[cfg(all(feature = "postgres", unix))]
+mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;

@@ -8,7 +8,7 @@ use louver_store::{
     SqliteStore,
 };
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -19,10 +19,10 @@ const RACES: u64 = 10_000;
 const AT_ONCE: usize = 64;
 
 /// This test program again, as a process of its own.
-fn child(task: &str, store: &Path, name: &str) -> Child {
+pub(super) fn child(task: &str, store: &Path, name: &str) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", &format!("sqlite::processes::{task}"), "--ignored", "--nocapture"]);
-    command.env(STORE, store).env(NAME, name).stdout(Stdio::piped()).spawn().unwrap()
+    command.env(STORE, store).env(NAME, name).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
 fn child_store() -> SqliteStore {
@@ -35,21 +35,34 @@ fn all(numbers: std::ops::Range<u64>) -> ChainQuery {
 }
 
 /// The lines of a child that start with a word, without it.
-fn told<'t>(output: &'t str, word: &'t str) -> impl Iterator<Item = &'t str> {
+pub(super) fn told<'t>(output: &'t str, word: &'t str) -> impl Iterator<Item = &'t str> {
     output.lines().filter_map(move |line| line.split_once(word)).map(|(_, rest)| rest.trim())
 }
 
 #[tokio::test]
 async fn of_racing_processes_one_wins_each_time() {
     let (_folder, path) = place();
-    let racers: Vec<Child> = ["a", "b"].iter().map(|name| child("race", &path, name)).collect();
+    let mut racers: Vec<Child> = ["a", "b"].iter().map(|name| child("race", &path, name)).collect();
+    let mut lines: Vec<_> = racers.iter_mut().map(|racer| BufReader::new(racer.stdout.take().unwrap())).collect();
+    let mut starts: Vec<_> = racers.iter_mut().map(|racer| racer.stdin.take().unwrap()).collect();
+    let mut outputs = [String::new(), String::new()];
+    // Nobody starts before everybody is there.
+    for _ in (0..RACES).step_by(AT_ONCE) {
+        for (lines, output) in lines.iter_mut().zip(&mut outputs) {
+            let mut line = String::new();
+            while !line.contains("ready") {
+                line.clear();
+                assert!(lines.read_line(&mut line).unwrap() > 0, "{output}");
+                output.push_str(&line);
+            }
+        }
+        starts.iter_mut().for_each(|start| start.write_all(b"go\n").unwrap());
+    }
     let mut winners: HashMap<u64, String> = HashMap::new();
-    for racer in racers {
-        let output = racer.wait_with_output().unwrap();
-        assert!(output.status.success());
-        for (number, record) in
-            told(&String::from_utf8(output.stdout).unwrap(), "mine").filter_map(|line| line.split_once(' '))
-        {
+    for ((mut racer, mut lines), output) in racers.into_iter().zip(lines).zip(&mut outputs) {
+        lines.read_to_string(output).unwrap();
+        assert!(racer.wait().unwrap().success());
+        for (number, record) in told(output, "mine").filter_map(|line| line.split_once(' ')) {
             assert_eq!(winners.insert(number.parse().unwrap(), record.to_owned()), None, "{number} was won twice");
         }
     }
@@ -77,6 +90,8 @@ async fn of_racing_processes_one_wins_each_time() {
 async fn race() {
     let (store, name) = (child_store(), std::env::var(NAME).unwrap());
     for start in (0..RACES).step_by(AT_ONCE) {
+        println!("ready");
+        std::io::stdin().read_line(&mut String::new()).unwrap();
         let numbers = start..(start + AT_ONCE as u64).min(RACES);
         let inserts = numbers.clone().map(|number| store.insert_decision(decision(number, 0, &name)));
         for (number, inserted) in numbers.zip(futures_util::future::join_all(inserts).await) {
@@ -88,7 +103,7 @@ async fn race() {
     }
 }
 
-fn written(number: u64) -> NewContent {
+pub(super) fn written(number: u64) -> NewContent {
     let info = conversation(&format!("c{number}"), "ann");
     content(&info, (0..3).map(|message| said(&format!("message {message} of {number}"))))
 }
@@ -160,12 +175,14 @@ async fn a_process_sees_that_another_has_decided() {
 
 #[test]
 fn a_new_store_may_be_opened_by_many_at_once() {
-    let (_folder, path) = place();
-    std::thread::scope(|scope| {
-        let open = || SqliteStore::open(&path);
-        let opening: Vec<_> = (0..12).map(|_| scope.spawn(open)).collect();
-        for opened in opening {
-            opened.join().unwrap().unwrap();
-        }
-    });
+    for _ in 0..10 {
+        let (_folder, path) = place();
+        std::thread::scope(|scope| {
+            let open = || SqliteStore::open(&path);
+            let opening: Vec<_> = (0..12).map(|_| scope.spawn(open)).collect();
+            for opened in opening {
+                opened.join().unwrap().unwrap();
+            }
+        });
+    }
 }

@@ -1,7 +1,7 @@
 use super::{NOW, Tested, conversation};
 use louver_store::{
-    ConversationAccount, ConversationInfo, MAX_NAME_BYTES, NanoUsd, Observed, Outcome, PageRequest, Queued,
-    RequestEntry, Tokens, UnixMillis, Usage, Whose,
+    ConversationAccount, ConversationInfo, MAX_NAME_BYTES, NanoUsd, Observed, Order, Outcome, PageRequest, Queued,
+    RequestEntry, Spent, Tokens, UnixMillis, Usage, Whose,
 };
 
 fn request(seconds: i64, outcome: Outcome) -> RequestEntry {
@@ -151,4 +151,59 @@ pub(crate) async fn readers_see_their_own(store: Tested<'_>) {
     assert_eq!(seen(Whose::Everybody).await, ["c3", "c2", "c1"]);
     assert_eq!(seen(Whose::Only("ann".into())).await, ["c3", "c1"]);
     assert_eq!(seen(Whose::Only("eve".into())).await, [""; 0]);
+}
+
+fn paid(seconds: i64, cost: i64, baseline: i64) -> RequestEntry {
+    RequestEntry { cost: Some(NanoUsd(cost)), baseline: Some(NanoUsd(baseline)), ..request(seconds, Outcome::Passed) }
+}
+
+pub(crate) async fn conversations_come_in_any_order(store: Tested<'_>) {
+    // Cost falls with the number but for two that are equal, savings rise with it, and one lost money.
+    for (number, cost, baseline) in [(0, 90, 100), (1, 80, 100), (2, 50, 90), (3, 50, 100), (4, 40, 10)] {
+        let reader = if number == 2 { "bob" } else { "ann" };
+        record(store, &conversation(&format!("c{number}"), reader), [paid(number, cost, baseline)]).await;
+    }
+    for (order, whose, expected) in [
+        (Order::Newest, Whose::Everybody, vec!["c4", "c3", "c2", "c1", "c0"]),
+        (Order::Dearest, Whose::Everybody, vec!["c0", "c1", "c3", "c2", "c4"]),
+        (Order::MostSaved, Whose::Everybody, vec!["c3", "c2", "c1", "c0", "c4"]),
+        (Order::MostSaved, Whose::Only("ann".into()), vec!["c3", "c1", "c0", "c4"]),
+        (Order::Dearest, Whose::Only("eve".into()), vec![]),
+    ] {
+        let (mut seen, mut after) = (Vec::new(), None);
+        loop {
+            let page = PageRequest { after, rows: 2 };
+            let page = store.conversations_by(order, whose.clone(), page).await.unwrap();
+            seen.extend(page.rows.into_iter().map(|row| row.info.id.to_string()));
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(seen, expected, "{order:?} {whose:?}");
+    }
+}
+
+pub(crate) async fn money_adds_up_by_day_model_and_reader(store: Tested<'_>) {
+    let day = 24 * 60 * 60;
+    let (ann, bob) = (conversation("c1", "ann"), conversation("c2", "bob"));
+    let opus = RequestEntry { model: "opus".to_owned(), ..paid(day, 30, 70) };
+    record(store, &ann, [paid(0, 1, 2), paid(1, 10, 20), opus, request(2, Outcome::None), paid(-day, 500, 500)]).await;
+    record(store, &bob, [paid(day + 1, 100, 300)]).await;
+    let spent = |requests, cost, baseline| Spent { requests, cost: NanoUsd(cost), baseline: NanoUsd(baseline) };
+    let today = NOW.day();
+    let all = store.spending(Whose::Everybody, NOW).await.unwrap();
+    assert_eq!(
+        all.by_day.into_iter().collect::<Vec<_>>(),
+        [(today, spent(3, 11, 22)), (today + 1, spent(2, 130, 370))]
+    );
+    let by_model: Vec<_> = all.by_model.into_iter().collect();
+    assert_eq!(by_model, [("opus".to_owned(), spent(1, 30, 70)), ("sonnet".to_owned(), spent(4, 111, 322))]);
+    let by_reader: Vec<_> = all.by_reader.into_iter().collect();
+    assert_eq!(by_reader, [("ann".into(), spent(4, 41, 92)), ("bob".into(), spent(1, 100, 300))]);
+    let own = store.spending(Whose::Only("bob".into()), UnixMillis(0)).await.unwrap();
+    assert_eq!(own.by_reader.into_iter().collect::<Vec<_>>(), [("bob".into(), spent(1, 100, 300))]);
+    assert_eq!(own.by_day.into_values().collect::<Vec<_>>(), [spent(1, 100, 300)]);
+    let nobody = store.spending(Whose::Only("eve".into()), UnixMillis(0)).await.unwrap();
+    assert!(nobody.by_day.is_empty() && nobody.by_model.is_empty() && nobody.by_reader.is_empty());
 }

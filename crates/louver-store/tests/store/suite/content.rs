@@ -2,7 +2,7 @@ use super::{NOW, Tested, chain, content, conversation, end, said, texts};
 use louver::address::Address;
 use louver_store::{
     ArchivedMessage, ChainHash, ChainPoint, ChainTag, ConversationInfo, MAX_MESSAGE_BYTES, NewContent, NewMessage,
-    PageRequest, Queued, RecallRequest, Recalled, Whose,
+    Outcome, PageRequest, Queued, RecallRequest, Recalled, RequestEntry, Whose,
 };
 use std::sync::Arc;
 
@@ -227,4 +227,32 @@ pub(crate) async fn messages_of_any_kind_are_kept(store: Tested<'_>) {
     let kept = content(&conversation("c1", "ann"), raws_in.clone());
     store.put_content(kept.clone()).await.unwrap();
     assert_eq!(raws(&recalled(store, request("ann", end(&kept), "0-5")).await), raws_in);
+}
+
+pub(crate) async fn whether_anything_is_kept_is_known(store: Tested<'_>) {
+    let entry = RequestEntry::new(NOW, "anthropic", "sonnet", Outcome::Passed);
+    assert_eq!(store.record_request(&conversation("c1", "ann"), entry), Queued::Waiting);
+    store.flush().await.unwrap();
+    assert!(!store.has_content("ann".into()).await.unwrap() && !store.has_content("bob".into()).await.unwrap());
+    store.put_content(texts(&conversation("c2", "ann"), &["one", "two"])).await.unwrap();
+    assert!(store.has_content("ann".into()).await.unwrap() && !store.has_content("bob".into()).await.unwrap());
+    store.delete_conversation("c2".into()).await.unwrap();
+    assert!(!store.has_content("ann".into()).await.unwrap());
+}
+
+pub(crate) async fn places_follow_the_chain(store: Tested<'_>) {
+    let kept = texts(&conversation("c1", "ann"), &["zero", "one", "two"]);
+    store.put_content(kept.clone()).await.unwrap();
+    let branch = branched(&kept, 1, &["ONE"]);
+    store.put_content(branch.clone()).await.unwrap();
+    let places = async |reader: &str, point: ChainPoint| {
+        let found = store.chain_places(reader.into(), point).await.unwrap();
+        found.into_iter().map(|place| (place.index, place.chain)).collect::<Vec<_>>()
+    };
+    let hashes: Vec<(u32, ChainHash)> = (0..).zip(kept.messages.iter().map(|message| message.chain)).collect();
+    assert_eq!(places("ann", ChainPoint::Tag(end(&kept).into())).await, hashes);
+    assert_eq!(places("ann", ChainPoint::Tag(hashes[1].1.into())).await, hashes[..2]);
+    assert_eq!(places("ann", ChainPoint::Newest("c1".into())).await, [hashes[0], (1, end(&branch))]);
+    assert_eq!(places("bob", ChainPoint::Newest("c1".into())).await, []);
+    assert_eq!(places("bob", ChainPoint::Tag(end(&kept).into())).await, []);
 }

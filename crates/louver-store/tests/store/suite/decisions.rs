@@ -1,7 +1,7 @@
 use super::{NOW, Tested, chain, conversation, decision, key};
 use louver_store::{
-    ChainQuery, Decision, DecisionKey, FurtherAttempt, Inserted, MAX_NAME_BYTES, MAX_RECORD_BYTES, Outcome, Queued,
-    RequestEntry, Sequence, StoredDecision,
+    ChainQuery, Decision, DecisionKey, FurtherAttempt, Inserted, MAX_NAME_BYTES, MAX_RECORD_BYTES, Outcome,
+    PageRequest, Queued, RequestEntry, Sequence, StoredDecision,
 };
 
 fn query(hashes: impl IntoIterator<Item = u64>) -> ChainQuery {
@@ -204,4 +204,18 @@ pub(crate) async fn found_by_a_tag(store: Tested<'_>) {
     let records: Vec<&[u8]> = found.iter().map(|stored| &*stored.decision.record).collect();
     assert_eq!(records, [b"a", b"c"]);
     assert_eq!(store.decisions_at(chain(3).tag(4)).await.unwrap(), []);
+}
+
+pub(crate) async fn listed_by_conversation(store: Tested<'_>) {
+    // Two in the same millisecond, and one that is older than what was inserted before it.
+    for (number, seconds) in [(1, 5), (2, 5), (3, 1)] {
+        let at = louver_store::UnixMillis(NOW.0 + seconds);
+        store.insert_decision(Decision { at, ..decision(number, number, &number.to_string()) }).await.unwrap();
+    }
+    store.insert_decision(Decision { conversation: "c2".into(), ..decision(4, 4, "4") }).await.unwrap();
+    let first = store.decisions_in("c1".into(), PageRequest::first(2)).await.unwrap();
+    assert_eq!(records(&first.rows), ["3", "1"]);
+    let rest = store.decisions_in("c1".into(), PageRequest::after(first.next.unwrap(), 2)).await.unwrap();
+    assert_eq!((records(&rest.rows), rest.next), (vec!["2"], None));
+    assert_eq!(records(&store.decisions_in("c3".into(), PageRequest::first(2)).await.unwrap().rows), [""; 0]);
 }
