@@ -1,6 +1,7 @@
 //! Who may come in.
 
 use crate::model_request::Reader;
+use crate::percent::decoded;
 use http::{HeaderMap, HeaderName, header};
 use std::fmt;
 use std::sync::Arc;
@@ -94,7 +95,7 @@ impl Access {
         let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
         let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
         let mut ours = pairs.filter(|(name, _)| *name == TOKEN_COOKIE);
-        ours.next().map_or(Shown::Nothing, |(_, value)| self.of_text(value))
+        ours.next().map_or(Shown::Nothing, |(_, value)| self.of_text(&decoded(value)))
     }
 
     /// What a text is. All tokens are compared, so that it takes the same time for each.
@@ -124,6 +125,7 @@ mod tests {
         assert_eq!(shown(TOKEN_HEADER, "tw"), (Shown::Wrong, Shown::Nothing));
         assert_eq!(shown(TOKEN_HEADER, ""), (Shown::Wrong, Shown::Nothing));
         assert_eq!(shown(header::COOKIE, "x=1; louver_token=two"), (Shown::Nothing, b()));
+        assert_eq!(shown(header::COOKIE, "louver_token=%74wo"), (Shown::Nothing, b()));
         assert_eq!(shown(header::COOKIE, "not_louver_token=two"), (Shown::Nothing, Shown::Nothing));
     }
 }

@@ -65,6 +65,10 @@ pub trait Brain: Send + Sync + 'static {
     /// The reason, in one sentence without secrets.
     fn ready(&self) -> Result<(), String>;
 
+    /// The proxy takes no more connections and waits for running answers to end: those of pages that would go on for ever
+    /// have to end now.
+    fn stopping(&self) {}
+
     /// Everything under `/louver/` but health. Host, Origin and token have been checked; `None` is a 404.
     fn page(
         &self,

@@ -7,9 +7,11 @@
 mod access;
 mod answer_body;
 mod answers;
+mod archive;
 mod bind_error;
 mod brain;
 mod client_io;
+mod clock;
 mod closing;
 mod coding;
 mod config;
@@ -20,11 +22,15 @@ mod examine;
 mod exchange;
 mod headers;
 mod keeper;
+mod left_out;
 mod limits;
+mod mcp;
 mod model_request;
 mod outcome;
 mod own_error;
+mod page;
 mod pages;
+mod percent;
 mod proxy;
 mod received;
 mod reloader;
@@ -36,6 +42,7 @@ mod tee;
 mod upstream;
 
 pub use access::AccessToken;
+pub use archive::{Archive, UnknownArchive};
 pub use bind_error::BindError;
 pub use brain::{
     AfterRefusal, Brain, Conversation, Decided, Decision, OwnRefusal, OwnRefusalKind, PageBody, Passing, Refused,
@@ -45,8 +52,10 @@ pub use config::{BadUrl, ProxyConfig, Upstream, UpstreamUrl};
 pub use connector::{TlsError, Unreachable, reach};
 pub use conversation::{AppliedView, ApplyError, Chain, Item, ViewRecord};
 pub use ending::{AnswerUsage, Answered, End, ErrorSaid, Said};
-pub use keeper::{Archive, Keeper, KeeperSettings, Ticket, UnknownArchive};
+pub use keeper::{Keeper, KeeperSettings, Ticket};
+pub use left_out::{NOTHING_ARCHIVED, left_out_at};
 pub use limits::Limits;
+pub use mcp::McpServer;
 pub use model_request::{Mode, ModelRequest, Purpose, Reader, UnknownMode, UpstreamName};
 pub use outcome::Outcome;
 pub use proxy::Proxy;

@@ -4,6 +4,7 @@ use crate::access::{Access, Shown, TOKEN_COOKIE};
 use crate::answer_body::AnswerBody;
 use crate::brain::Brain;
 use crate::model_request::Reader;
+use crate::percent::{decoded, encoded};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
@@ -18,6 +19,10 @@ const MAX_BODY: usize = 1 << 20;
 /// Nothing from elsewhere, nothing inline, no frames.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// What somebody without a token reads.
+const NO_TOKEN: &str = "This needs a token: open /louver/?token=TOKEN once, with the token that `louver proxy` printed when it \
+                        started or that you were given, or send it as the header x-louver-token.";
 
 /// Answers what is asked of the proxy itself.
 #[derive(Debug)]
@@ -36,6 +41,7 @@ impl Pages {
     ) -> Response<AnswerBody> {
         let mut response = match self.checked(brain, access, needs_token, request).await {
             Ok(response) => response,
+            Err(StatusCode::UNAUTHORIZED) => plain(StatusCode::UNAUTHORIZED, NO_TOKEN),
             Err(status) => plain(status, status.canonical_reason().unwrap_or_default()),
         };
         harden(response.headers_mut());
@@ -124,9 +130,10 @@ fn by_address(access: &Access, request: &Request<Incoming>) -> Option<Response<A
         return None;
     }
     let token = request.uri().query()?.split('&').find_map(|pair| pair.strip_prefix("token="))?;
-    let Shown::Token(_) = access.of_text(token) else { return None };
+    let token = decoded(token);
+    let Shown::Token(_) = access.of_text(&token) else { return None };
     let mut response = plain(StatusCode::SEE_OTHER, "");
-    let cookie = format!("{TOKEN_COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/louver");
+    let cookie = format!("{TOKEN_COOKIE}={}; HttpOnly; SameSite=Strict; Path=/louver", encoded(&token));
     let mut cookie = HeaderValue::from_str(&cookie).ok()?;
     cookie.set_sensitive(true);
     response.headers_mut().insert(header::SET_COOKIE, cookie);

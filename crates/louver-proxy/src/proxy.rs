@@ -104,6 +104,7 @@ impl<B: Brain> Proxy<B> {
             });
         }
         drop(listener);
+        current.service().brain.stopping();
         if tokio::time::timeout(limits.shutdown_grace, graceful.shutdown()).await.is_err() {
             tracing::warn!(connections = connections.len(), "answers were still running when the proxy stopped");
         }

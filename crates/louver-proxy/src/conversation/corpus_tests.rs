@@ -103,19 +103,26 @@ fn own_words(record: &ViewRecord) -> impl Iterator<Item = &str> {
 
 /// Whether words can be ours: headings, addresses, markers.
 fn are_ours(words: &str) -> bool {
-    const OURS: [&str; 17] = [
+    const OURS: [&str; 24] = [
         "[Conversation Ledger] 0123456789ab To have message 12 back: louver recall --archive",
         "earlier messages are folded here:",
-        "What they said last about each name follows.",
-        "Requests:",
+        "What matters of them follows, oldest first.",
+        "Requests and what came of them:",
+        "] user:",
+        "Concluded:",
+        "Demanded:",
+        "Steps, as last written down:",
+        "] open:",
+        "] done:",
+        "Commands, each with what came of it last:",
         "Files written:",
-        "Commands:",
-        "Lines:",
-        "Files read:",
-        "Names:",
+        "Quoted, file by file:",
         "-> done",
         "-> failed",
         "-> no result",
+        "\n-> [",
+        "] $",
+        "\n…",
         "characters left out",
         "; lines about errors among them:",
         "[Old tool result cleared]",
@@ -124,7 +131,7 @@ fn are_ours(words: &str) -> bool {
     ];
     let rest = OURS.iter().fold(words.to_owned(), |rest, ours| rest.replace(ours, ""));
     let is_address = |word: &str| {
-        let inner = word.trim_matches(['[', ']', '.', ';']);
+        let inner = word.trim_matches(['[', ']', '.', ';', ':']);
         inner.trim_start_matches("louver:").chars().all(|c| c.is_ascii_digit() || "-,".contains(c))
     };
     rest.split_whitespace().all(is_address)

@@ -16,6 +16,7 @@ pub use applied::{AppliedView, Item};
 pub(crate) use applied::{extend, window_of};
 pub use chain::Chain;
 pub(crate) use chain::link;
+pub(crate) use quote::Piece;
 pub use record::{ApplyError, ViewRecord};
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! What became of requests, in figures.
 
+use super::by_upstream::{ByUpstream, Counted};
 use super::ticket::{Open, Ticket};
-use super::{Archive, Keeper, money};
+use super::{Keeper, money};
+use crate::archive::Archive;
 use crate::ending::{AnswerUsage, Answered};
 use crate::outcome::Outcome;
 use louver_store::{NanoUsd, RequestEntry, Tokens};
@@ -17,6 +19,7 @@ pub(super) struct Meters {
     output_tokens: AtomicU64,
     cost: AtomicU64,
     baseline: AtomicU64,
+    by_upstream: ByUpstream,
 }
 
 impl Meters {
@@ -50,6 +53,12 @@ impl Keeper {
         let cost = model.zip(usage).map(|(model, usage)| money::cost(model, usage));
         let baseline = usage.and_then(|usage| baseline(&open, usage));
         self.meters.request(answered.outcome, usage, cost, baseline);
+        let counted = Counted {
+            tokens: tokens(&open, usage),
+            is_cache_break: open.cache_break.is_some(),
+            saved: cost.zip(baseline).map(|(cost, baseline)| NanoUsd(baseline.0.saturating_sub(cost.0))),
+        };
+        self.meters.by_upstream.note(answered, &counted);
         log(&open, cost, baseline);
         let mut entry =
             RequestEntry::new(open.at, &open.scope.served.upstream, &open.scope.served.model, answered.outcome);
@@ -57,11 +66,12 @@ impl Keeper {
         entry.status = answered.status.map(|status| status.as_u16());
         entry.usage = usage.map(money::usage);
         (entry.cost, entry.baseline) = (cost, baseline);
-        entry.tokens = Some(Tokens { sent: open.tokens.sent, held: open.tokens.held }).filter(|tokens| tokens.held > 0);
+        entry.tokens = counted.tokens;
         entry.observed = open.observed;
         entry.cut_reason.clone_from(&open.cut_reason);
         entry.cache_break.clone_from(&open.cache_break);
         entry.duration_ms = u64::try_from(answered.duration.as_millis()).unwrap_or(u64::MAX);
+        self.pages.events.note(&open.conversation, &entry);
         if self.settings.archive != Archive::Off {
             // A full queue is counted by the store.
             let _ = self.store.record_request(&open.conversation, entry);
@@ -124,6 +134,18 @@ impl Keeper {
             ("louver_live_bytes", "Bytes of conversations in memory.", bytes as u64, "gauge"),
             ("louver_store_waiting", "Entries that wait to be written.", status.waiting as u64, "gauge"),
             ("louver_store_lost_total", "Entries that could not be written.", status.lost, "counter"),
+            (
+                "louver_store_failing",
+                "Whether the store could not be written when it was last tried.",
+                u64::from(status.is_failing),
+                "gauge",
+            ),
+            (
+                "louver_store_waits",
+                "Requests that wait for the store.",
+                (self.settings.max_waiting.saturating_sub(self.waiting.available_permits())) as u64,
+                "gauge",
+            ),
         ];
         for (name, help, value, kind) in rows {
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}");
@@ -140,8 +162,16 @@ impl Keeper {
         for (name, help, value) in money {
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter\n{name} {value}");
         }
+        self.meters.by_upstream.write(&mut text);
         text
     }
+}
+
+/// What was sent and what is held; where nothing was counted, all was sent, and the provider says how much that is.
+fn tokens(open: &Open, usage: Option<AnswerUsage>) -> Option<Tokens> {
+    let counted = Tokens { sent: open.tokens.sent, held: open.tokens.held };
+    let told = usage.map(|usage| Tokens { sent: usage.prompt_tokens(), held: usage.prompt_tokens() });
+    Some(counted).filter(|tokens| tokens.held > 0).or(told).filter(|tokens| tokens.held > 0)
 }
 
 /// What the practical baseline would have cost, by the provider's own count of what was sent.

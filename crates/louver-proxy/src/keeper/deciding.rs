@@ -6,13 +6,16 @@ use super::live::{Current, Live};
 use super::records::{attempts_at, choose};
 use super::ticket::{Open, Ticket};
 use super::trouble::{Halt, unavailable};
-use super::{Archive, Keeper, heading, now};
+use super::{Keeper, heading};
+use crate::archive::Archive;
 use crate::brain::{Conversation, Decided, Decision, OwnRefusal, Tokens};
+use crate::clock::now;
 use crate::conversation::{ApplyError, Item, ViewRecord};
 use crate::model_request::{Mode, ModelRequest, Purpose};
 use crate::outcome::Outcome;
 use bytes::Bytes;
 use louver::window::{Event, Window};
+use louver::wire::PartKind;
 use louver_store::{
     ChainQuery, ConversationInfo, DecisionKey, FurtherAttempt, LimitScope, NewContent, NewMessage, Observed, Queued,
     Sequence, StoredDecision,
@@ -399,10 +402,14 @@ impl Deciding {
     /// Whether no count can change anything: nothing was cut, and even if every byte were a token, nothing would be.
     fn needs_no_count(&self) -> bool {
         let bytes = self.asked.body.text().len() as u64;
-        let Some(budget) = self.figures.config.budget else { return false };
-        let ladder = self.figures.config.policy.ladder();
-        let is_below = ladder.is_some_and(|ladder| bytes < ladder.keep_recent_tokens.min(budget.allowed_tokens() / 3));
-        is_below && self.live.records.is_empty()
+        let Some((ladder, budget)) = self.figures.config.policy.ladder().zip(self.figures.config.budget) else {
+            return false;
+        };
+        let shows_pictures = || {
+            let mut parts = self.asked.history.messages.iter().flat_map(|message| &message.shape().parts);
+            parts.any(|part| matches!(part.kind, PartKind::Media(_)))
+        };
+        self.live.records.is_empty() && ladder.leaves_alone(bytes, budget) && !shows_pictures()
     }
 
     /// What the engine makes of it. A panic there is nothing but no new cut.

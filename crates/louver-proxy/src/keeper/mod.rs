@@ -3,6 +3,7 @@
 mod account;
 mod api;
 mod asked;
+mod by_upstream;
 mod deciding;
 mod figures;
 mod heading;
@@ -14,21 +15,23 @@ mod settings;
 mod ticket;
 mod trouble;
 
-pub use settings::{Archive, KeeperSettings, UnknownArchive};
+pub use settings::KeeperSettings;
 pub use ticket::Ticket;
 
 use crate::brain::{AfterRefusal, Brain, Decision, OwnRefusal, PageBody, Refused};
+use crate::clock::now;
 use crate::ending::Answered;
 use crate::model_request::{ModelRequest, Reader};
+use crate::page;
 use account::Meters;
 use asked::Asked;
 use bytes::Bytes;
 use http::StatusCode;
 use live::Lives;
-use louver_store::{CredentialHash, LearnedFacts, LimitScope, ServedModel, Store, UnixMillis};
+use louver_store::{CredentialHash, LearnedFacts, LimitScope, ServedModel, Store};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
 /// How long learned facts are believed without asking the store again.
@@ -63,6 +66,8 @@ pub struct Keeper {
     lives: Arc<Lives>,
     facts: Arc<Mutex<HashMap<LimitScope, (Instant, LearnedFacts)>>>,
     meters: Arc<Meters>,
+    /// What the pages that are open share.
+    pages: Arc<page::Shared>,
     /// Places for requests that wait for the store.
     waiting: Arc<Semaphore>,
     /// Keys the hashes of credentials.
@@ -75,8 +80,8 @@ impl Keeper {
     pub fn new(store: Arc<dyn Store>, settings: KeeperSettings) -> Self {
         let key = blake3::derive_key("louver 2026-11 credential hashes", settings.user.as_str().as_bytes());
         let waiting = Arc::new(Semaphore::new(settings.max_waiting.min(Semaphore::MAX_PERMITS)));
-        let (lives, facts, meters) = (Arc::default(), Arc::default(), Arc::default());
-        Self { store, settings: settings.without_thinking(), lives, facts, meters, waiting, key }
+        let (lives, facts, meters, pages) = (Arc::default(), Arc::default(), Arc::default(), Arc::default());
+        Self { store, settings: settings.without_thinking(), lives, facts, meters, pages, waiting, key }
     }
 
     /// A keeper of the same conversations with other settings. Both may decide side by side, as two processes on one store
@@ -90,6 +95,7 @@ impl Keeper {
             lives: Arc::clone(&self.lives),
             facts: Arc::clone(&self.facts),
             meters: Arc::clone(&self.meters),
+            pages: Arc::clone(&self.pages),
             waiting: Arc::clone(&self.waiting),
             key: self.key,
         }
@@ -138,12 +144,6 @@ impl Keeper {
     }
 }
 
-/// The time, for records and the account. No decision depends on it.
-fn now() -> UnixMillis {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    UnixMillis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
-}
-
 impl Brain for Keeper {
     type Ticket = Ticket;
 
@@ -166,6 +166,10 @@ impl Brain for Keeper {
     fn ready(&self) -> Result<(), String> {
         let status = self.store.status();
         if status.is_failing { Err("the store cannot be written".to_owned()) } else { Ok(()) }
+    }
+
+    fn stopping(&self) {
+        self.pages.events.close();
     }
 
     async fn page(&self, request: http::Request<Bytes>, reader: &Reader) -> Option<http::Response<PageBody>> {

@@ -1,12 +1,13 @@
 //! After a refusal: once more, smaller or without thinking.
 
+use super::Keeper;
 use super::asked::Hashed;
 use super::deciding::Deciding;
 use super::figures::in_our_tokens;
 use super::ticket::{Open, Ticket};
 use super::trouble::Halt;
-use super::{Keeper, now};
 use crate::brain::{AfterRefusal, Decided, OwnRefusal, Refused, Tokens};
+use crate::clock::now;
 use crate::conversation::ViewRecord;
 use crate::model_request::{Mode, ModelRequest};
 use crate::outcome::Outcome;

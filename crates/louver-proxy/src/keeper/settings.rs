@@ -1,11 +1,13 @@
 //! What a keeper is told before it starts.
 
+use crate::archive::Archive;
 use louver::PolicyKind;
 use louver::policy::LadderConfig;
 use louver_store::ReaderId;
-use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
+
+/// Whoever starts anew all the time, or asks little, need not know that somebody could cut.
+const LEAVE_BELOW_TOKENS: u64 = 30_000;
 
 /// What a keeper is told before it starts.
 #[derive(Clone, Debug)]
@@ -31,6 +33,16 @@ pub struct KeeperSettings {
 }
 
 impl KeeperSettings {
+    /// The same with another policy, which leaves alone what is small.
+    #[must_use]
+    pub fn with_policy(mut self, policy: PolicyKind) -> Self {
+        self.policy = policy;
+        if let Some(ladder) = self.policy.ladder_mut() {
+            ladder.leave_below_tokens = LEAVE_BELOW_TOKENS;
+        }
+        self
+    }
+
     /// The same, but ledgers quote no thinking: the chain does not hash it, and a record could not say where it stands.
     pub(super) fn without_thinking(mut self) -> Self {
         if let Some(ladder) = self.policy.ladder_mut() {
@@ -41,10 +53,10 @@ impl KeeperSettings {
 }
 
 impl Default for KeeperSettings {
-    /// Careful cuts, decisions and requests kept, no messages.
+    /// Careful cuts, none that need not be below 30,000 tokens, decisions and requests kept, no messages.
     fn default() -> Self {
-        Self {
-            policy: PolicyKind::Ladder(LadderConfig::careful()),
+        let settings = Self {
+            policy: PolicyKind::Everything,
             context_window: None,
             archive: Archive::Decisions,
             recall_command: "louver recall --archive".to_owned(),
@@ -53,52 +65,7 @@ impl Default for KeeperSettings {
             max_waiting: 256,
             max_conversations: 1_000,
             max_conversation_bytes: 512 << 20,
-        }
-    }
-}
-
-/// What is kept beside decisions, which always are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Archive {
-    /// Nothing.
-    Off,
-    /// Requests, with usage and money.
-    #[default]
-    Decisions,
-    /// Messages, too.
-    Full,
-}
-
-impl Archive {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Off, Self::Decisions, Self::Full];
-
-    /// The name on the command line and in configuration.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Decisions => "decisions",
-            Self::Full => "full",
-        }
-    }
-}
-
-impl fmt::Display for Archive {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A name that is no archive's.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown archive `{0}`: expected off, decisions or full")]
-pub struct UnknownArchive(pub String);
-
-impl FromStr for Archive {
-    type Err = UnknownArchive;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|archive| archive.name() == name).ok_or_else(|| UnknownArchive(name.to_owned()))
+        };
+        settings.with_policy(PolicyKind::Ladder(LadderConfig::careful()))
     }
 }

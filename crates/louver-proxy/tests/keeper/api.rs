@@ -9,18 +9,23 @@ use louver_store::{Content, Maintenance, PageRequest, Whose};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A desk that tells alice from bob.
-async fn shared(settings: KeeperSettings) -> Desk {
+/// A desk that tells alice from bob, and both from the owner.
+pub(crate) async fn shared(settings: KeeperSettings) -> Desk {
     let upstream = Arc::new(Upstream::start(|_, request| well(request)).await);
-    let tokens = vec![AccessToken::new("alice", "token-a"), AccessToken::new("bob", "token-b")];
+    let tokens = vec![
+        AccessToken::new("alice", "token-a"),
+        AccessToken::new("bob", "token-b"),
+        AccessToken::of_owner("token-o"),
+    ];
     let config = ProxyConfig { access_tokens: tokens, ..config_to(upstream.address) };
     Desk::configured(settings, upstream, config).await
 }
 
-const ALICE: &str = "x-louver-token: token-a\r\n";
-const BOB: &str = "x-louver-token: token-b\r\n";
+pub(crate) const ALICE: &str = "x-louver-token: token-a\r\n";
+pub(crate) const BOB: &str = "x-louver-token: token-b\r\n";
+pub(crate) const OWNER: &str = "x-louver-token: token-o\r\n";
 
-async fn json(desk: &Desk, path: &str, headers: &str) -> Value {
+pub(crate) async fn json(desk: &Desk, path: &str, headers: &str) -> Value {
     let answer = desk.get(path, headers).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
     serde_json::from_slice(&answer.body).unwrap()
@@ -83,6 +88,30 @@ async fn metrics_count_every_outcome_and_hold_no_content() {
     assert_eq!(desk.metric("louver_cache_read_tokens_total").await, (passed + 2.0) * 50.0);
     let text = desk.get("/louver/metrics", "").await.text();
     assert!(!text.contains(SECRET) && !text.contains(&talk.model) && !text.contains("file_"), "{text}");
+}
+
+/// What a dashboard or an alert asks for has to be there.
+#[tokio::test]
+async fn every_figure_that_is_watched_is_measured() {
+    let desk = Desk::open(small()).await;
+    desk.until_cut(&mut Talk::new(Format::Anthropic)).await;
+    let measured = desk.get("/louver/metrics", "").await.text();
+    for file in ["grafana.json", "alerts.yml"] {
+        let path = format!("{}/../../deploy/{file}", env!("CARGO_MANIFEST_DIR"));
+        let watched = std::fs::read_to_string(path).unwrap();
+        let names = watched.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let is_metric = |name: &&str| {
+            (name.starts_with("louver_") || name.starts_with("gen_ai_client_")) && *name != "louver_store"
+        };
+        let names: std::collections::BTreeSet<&str> = names.filter(is_metric).collect();
+        assert!(names.len() > 5, "{file}");
+        for name in names {
+            assert!(
+                measured.contains(&format!("\n{name}{{")) || measured.contains(&format!("\n{name} ")),
+                "{file}: {name}"
+            );
+        }
+    }
 }
 
 #[tokio::test]

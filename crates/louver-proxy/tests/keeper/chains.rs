@@ -391,7 +391,7 @@ async fn a_view_that_no_longer_fits_where_it_is_taken_over_is_cut_further() {
     // The last message is written anew, and so much follows that the old view does not fit.
     let last = talk.messages.len() - 1;
     talk.messages[last] = clear(&talk.messages[last]);
-    (0..20).for_each(|_| talk.turn());
+    (0..40).for_each(|_| talk.turn());
     let asked = desk.ask(&talk).await;
     assert_eq!(asked.outcome(), "cut");
     assert!(asked.body().len() < cut.view_of(&talk).len() * 3 / 4);

@@ -3,7 +3,7 @@
 use crate::talk::{Talk, messages_of};
 use crate::world::{Answer, Client, RawRequest, Running, Step, Upstream, ask, config_to, json_answer};
 use louver::Format;
-use louver_proxy::{Keeper, KeeperSettings, ProxyConfig};
+use louver_proxy::{AccessToken, Keeper, KeeperSettings, ProxyConfig};
 use louver_store::sqlite::SqliteOptions;
 use louver_store::{ChainQuery, SqliteStore, Store, StoredDecision};
 use std::path::PathBuf;
@@ -82,7 +82,9 @@ impl Desk {
         script: impl Fn(usize, &RawRequest) -> Vec<Step> + Send + Sync + 'static,
     ) -> Self {
         let upstream = Arc::new(Upstream::start(script).await);
-        let config = config_to(upstream.address);
+        // On this machine clients need none.
+        let tokens = vec![AccessToken::of_owner("token-o")];
+        let config = ProxyConfig { access_tokens: tokens, ..config_to(upstream.address) };
         Self::configured(settings, upstream, config).await
     }
 
@@ -105,6 +107,11 @@ impl Desk {
         self.proxy.take().unwrap().stop().await;
         self.store = open_store(&self.file());
         self.start().await;
+    }
+
+    /// Stops the proxy, as a signal would.
+    pub(crate) async fn stop(&mut self) {
+        self.proxy.take().unwrap().stop().await;
     }
 
     pub(crate) fn file(&self) -> PathBuf {

@@ -146,3 +146,14 @@ async fn a_request_that_went_out_uncut_is_not_cut_when_it_comes_again() {
     let later = desk.ask(&talk).await;
     assert_eq!((later.outcome(), cut.held.len() < talk.messages.len()), ("cut", true));
 }
+
+#[tokio::test]
+async fn what_is_small_is_cut_only_where_it_has_to_be() {
+    let settings = KeeperSettings { context_window: None, ..small() }.with_policy("ladder-lean".parse().unwrap());
+    assert_eq!(settings.policy.ladder().unwrap().leave_below_tokens, 30_000);
+    let mut talk = Talk::new(Format::Anthropic);
+    Desk::open(settings.clone()).await.until_cut(&mut talk).await;
+    let mut later = settings;
+    later.policy.ladder_mut().unwrap().leave_below_tokens = 120_000;
+    assert_eq!(Desk::open(later).await.ask(&talk).await.outcome(), "passed");
+}

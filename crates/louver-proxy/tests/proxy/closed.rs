@@ -161,7 +161,7 @@ async fn a_wrong_token_is_refused_on_loopback_too() {
 async fn pages() -> (Upstream, Running) {
     let upstream = Upstream::always(json_answer(200, "{}")).await;
     let config = ProxyConfig {
-        access_tokens: vec![AccessToken::new("alice", "token-a")],
+        access_tokens: vec![AccessToken::new("alice", "token-a"), AccessToken::new("odd", "a+b+c/=%; \"ä")],
         page_hosts: vec!["louver.example".to_owned()],
         ..config_to(upstream.address)
     };
@@ -198,6 +198,12 @@ async fn a_token_in_the_address_becomes_a_strict_cookie() {
     assert_eq!(answer.header("set-cookie"), Some("louver_token=token-a; HttpOnly; SameSite=Strict; Path=/louver"));
     assert_eq!(get("/louver/", "cookie: a=b; louver_token=token-a\r\n").await.status(), 200);
     assert_eq!(get("/louver/?token=token-b", "").await.status(), 401);
+    // Programs escape what they put into an address, and a cookie has to be escaped as well.
+    assert_eq!(get("/louver/?x=1&token=%74oken%2Da", "").await.header("set-cookie"), answer.header("set-cookie"));
+    let answer = get("/louver/?token=a+b%2Bc%2F%3D%25%3B%20%22%C3%A4", "").await;
+    let cookie = "louver_token=a%2Bb%2Bc%2F%3D%25%3B%20%22%C3%A4";
+    assert_eq!(answer.header("set-cookie"), Some(&*format!("{cookie}; HttpOnly; SameSite=Strict; Path=/louver")));
+    assert_eq!(get("/louver/", &format!("cookie: {cookie}\r\n")).await.status(), 200);
     let post = "POST /louver/api/x?token=token-a HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n".to_owned();
     assert_eq!(raw(proxy.address, post).await.status(), 401);
 }
