@@ -43,6 +43,7 @@ pub(crate) enum Command {
     Wrap(Wrap),
     #[command(subcommand)]
     Archive(Archive),
+    Mcp(Mcp),
     Sandbox(Sandbox),
     Demo(Demo),
     Models(Models),
@@ -194,7 +195,7 @@ pub(crate) struct Recall {
 
     #[command(flatten)]
     pub(crate) input: Input,
-    /// The archive's file, instead of the one in the user's data folder
+    /// The archive's file or postgres:// address, instead of the file in the user's data folder
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "archive", help_heading = "Archive")]
     pub(crate) store: Option<PathBuf>,
     #[command(flatten)]
@@ -212,8 +213,9 @@ pub(crate) struct Recall {
 }
 
 /// What says how a history is read and decided about: an archive has done both.
-const NOT_IN_AN_ARCHIVE: [&str; 10] = [
+const NOT_IN_AN_ARCHIVE: [&str; 11] = [
     "format",
+    "at",
     "policy",
     "max_messages",
     "preserve_first",
@@ -293,7 +295,8 @@ pub(crate) struct Run {
 /// Watch the window at work, no key needed
 ///
 /// Runs a scripted task of 65 tool calls under a cap of 30 messages against a strict stand-in for two providers' APIs, and
-/// shows what the stand-in judged. Works in a temporary folder; nothing leaves this machine.
+/// shows what the stand-in judged; then the same under the default policy, and both bills. Works in a temporary folder;
+/// nothing leaves this machine.
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/demo.txt").trim_end())]
 pub(crate) struct Demo {}
@@ -330,7 +333,7 @@ pub(crate) struct Proxy {
     #[arg(long, value_name = "WHAT")]
     pub(crate) archive: Option<String>,
 
-    /// The file that decisions are kept in
+    /// The file that decisions are kept in, or a database as postgres://USER@HOST/DATABASE
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) store: Option<PathBuf>,
 
@@ -362,7 +365,7 @@ pub(crate) struct Wrap {
     #[arg(long, value_name = "URL")]
     pub(crate) upstream: Option<String>,
 
-    /// The file that decisions and messages are kept in
+    /// The file that decisions and messages are kept in, or a database as postgres://USER@HOST/DATABASE
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) store: Option<PathBuf>,
 
@@ -434,7 +437,20 @@ pub(crate) struct ArchiveOne {
 
 #[derive(Debug, Args)]
 pub(crate) struct ArchiveStore {
-    /// The file, instead of the one in the user's data folder
+    /// The file or postgres:// address, instead of the file in the user's data folder
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) store: Option<PathBuf>,
+}
+
+/// Let a model ask for what was left out, over MCP on stdin and stdout
+///
+/// Two tools: `recall` gives back messages that a ledger stands for, by their address or by words; `inspect` says what was
+/// sent, left out and saved. Both read what the proxy kept for you with `--archive full`, as `louver wrap` does. A running
+/// proxy serves the same over HTTP under /louver/mcp, to whoever has a token.
+#[derive(Debug, Args)]
+#[command(after_long_help = include_str!("help/mcp.txt").trim_end())]
+pub(crate) struct Mcp {
+    /// The file or postgres:// address, instead of the file in the user's data folder
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) store: Option<PathBuf>,
 }
@@ -471,13 +487,29 @@ pub(crate) struct Sandbox {
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("help/replay.txt").trim_end())]
 pub(crate) struct Replay {
-    /// Files and folders; `-` reads stdin
-    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
+    /// Files and folders; `-` reads stdin [default: the sessions of Claude Code, Codex and Gemini CLI]
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<PathBuf>,
+
+    /// Only conversations that went on after this day, or time
+    #[arg(long, value_name = "DATE", value_parser = louver_replay::input::since, help_heading = "Sessions")]
+    pub(crate) since: Option<i64>,
+
+    /// Only conversations of a project: its path, or a part of it
+    #[arg(long, value_name = "P", help_heading = "Sessions")]
+    pub(crate) project: Option<String>,
+
+    /// List the N dearest sessions; 0 lists none
+    #[arg(long, value_name = "N", default_value = "10", value_parser = whole::<usize>, help_heading = "Sessions", allow_negative_numbers = true)]
+    pub(crate) top: usize,
 
     /// The policies to compare [default: all but both]
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = policy_parser(), help_heading = "Policy")]
     pub(crate) policy: Vec<&'static Row>,
+
+    /// Compare the policy of a config.yml, too, with its settings; can be given again
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Policy")]
+    pub(crate) config: Vec<PathBuf>,
 
     /// The model whose prices, window and counter hold [default: the recorded one]
     #[arg(long, value_name = "NAME", help_heading = "Policy")]
@@ -495,7 +527,7 @@ pub(crate) struct Replay {
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = counter_parser(), help_heading = "Policy")]
     pub(crate) counter: CounterChoice,
 
-    /// What system prompt and tools cost where a record has neither, in tokens
+    /// What system prompt and tools cost where a record has neither them nor what was billed, in tokens
     #[arg(long, value_name = "N", value_parser = whole::<u64>, help_heading = "Prices", allow_negative_numbers = true)]
     pub(crate) overhead: Option<u64>,
 
@@ -523,7 +555,7 @@ pub(crate) struct Replay {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) json: Option<PathBuf>,
 
-    /// Write a page with charts to FILE
+    /// Write a page with charts to FILE; `-` prints it instead of the table
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) html: Option<PathBuf>,
 }

@@ -5,9 +5,12 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use louver::display::truncate;
 use louver::{Body, Format, JsonError};
+use louver_replay::input::{Kind, read_text};
+use louver_replay::{Conversation, Strand, request};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 /// What some editors put before a text.
@@ -25,13 +28,17 @@ pub(crate) struct Stdin<'r> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct Input {
-    /// A JSON file; `-` or nothing reads stdin
+    /// A JSON file, or a session of Claude Code, Codex or Gemini CLI; `-` or nothing reads stdin
     #[arg(id = "INPUT", value_hint = ValueHint::FilePath, help_heading = None)]
     path: Option<PathBuf>,
 
     /// The wire format, instead of finding it out
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     format: Option<Format>,
+
+    /// Only what stood before request T, counted from 1
+    #[arg(long, value_name = "T")]
+    at: Option<NonZeroUsize>,
 
     /// Refuse larger inputs
     #[arg(
@@ -80,8 +87,41 @@ impl Input {
         };
         ensure!(!bytes.trim_ascii().is_empty(), "the input is empty (byte 0)");
         ensure!(!bytes.starts_with(BYTE_ORDER_MARK), "starts with a byte order mark, which is not JSON (byte 0)");
-        Body::parse_bytes(&bytes, self.format).map_err(|error| anyhow::Error::msg(sentence(&error)))
+        let parsed = Body::parse_bytes(&bytes, self.format);
+        match (parsed, self.at) {
+            (Ok(body), None) => Ok(body),
+            (Ok(body), Some(at)) => before_request(&[Conversation::of_body(&self.to_string(), &body)], at),
+            (Err(error), at) => match self.session(&bytes) {
+                Some(conversations) => of_session(&conversations?, at),
+                None => Err(anyhow::Error::msg(sentence(&error))),
+            },
+        }
     }
+
+    /// The conversations of a session file; `None` where it is none.
+    fn session(&self, bytes: &[u8]) -> Option<anyhow::Result<Vec<Conversation>>> {
+        let text = std::str::from_utf8(bytes).ok().filter(|text| Kind::of(text).is_session())?;
+        Some(read_text(&self.to_string(), text).map_err(anyhow::Error::from))
+    }
+}
+
+/// The history that a session ended with, or what stood before one of its requests.
+fn of_session(conversations: &[Conversation], at: Option<NonZeroUsize>) -> anyhow::Result<Body> {
+    if let Some(at) = at {
+        return before_request(conversations, at);
+    }
+    let last = conversations.iter().rev().find(|one| one.strand == Strand::Main).or(conversations.last());
+    let conversation = last.context("holds no messages")?;
+    wrapped(conversation, conversation.messages.len())
+}
+
+fn before_request(conversations: &[Conversation], at: NonZeroUsize) -> anyhow::Result<Body> {
+    let (conversation, turn) = request(conversations, at.get())?;
+    wrapped(conversation, conversation.turns()[turn - 1].at)
+}
+
+fn wrapped(conversation: &Conversation, messages: usize) -> anyhow::Result<Body> {
+    Ok(Body::parse(&conversation.to_wrapper(messages), Some(conversation.format))?)
 }
 
 fn format_parser() -> impl TypedValueParser<Value = Format> {

@@ -5,7 +5,8 @@ use crate::args::{self, Arguments, Command};
 use crate::config::{Config, Provider, ProviderKind};
 use anyhow::ensure;
 use louver::address::Address;
-use louver_replay::{DEFAULT_POLICIES, Options};
+use louver::policy::PolicyKind;
+use louver_replay::{Contender, DEFAULT_POLICIES, Options, Selection};
 use std::path::Path;
 
 /// A task to run, and with whom.
@@ -75,11 +76,12 @@ fn provider(typed: Option<ProviderKind>, configured: Option<&Provider>) -> Provi
     }
 }
 
-/// How conversations are replayed.
-pub(crate) fn replay(args: &args::Replay) -> anyhow::Result<Options> {
+/// How conversations are replayed: under the policies that were typed, and under those of configurations, each named by
+/// its file.
+pub(crate) fn replay(args: &args::Replay, configs: &[Config]) -> anyhow::Result<Options> {
     let names: Vec<&str> = args.policy.iter().map(|row| row.name).collect();
     let names = if names.is_empty() { DEFAULT_POLICIES.to_vec() } else { names };
-    Ok(Options {
+    let mut options = Options {
         model: args.model.clone(),
         context_window: args.context_window,
         max_output: args.max_output,
@@ -89,8 +91,22 @@ pub(crate) fn replay(args: &args::Replay) -> anyhow::Result<Options> {
         gap_seconds: args.gap,
         cold_every: args.cold_every,
         timings: args.timings,
+        selection: Selection { since_millis: args.since, project: args.project.clone() },
         ..Options::of_policies(&names)?
-    })
+    };
+    for (path, config) in args.config.iter().zip(configs) {
+        let mut policy = config.wanted_policy().unwrap_or_else(|| PolicyKind::default_for(true));
+        config.apply(&mut policy);
+        let name = unused_name(path, &options.contenders);
+        options.contenders.push(Contender::new(&name, policy));
+    }
+    Ok(options)
+}
+
+/// A configuration's file name without its ending, or its path where that is taken.
+fn unused_name(path: &Path, taken: &[Contender]) -> String {
+    let stem = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    if taken.iter().any(|contender| contender.name == stem) { path.display().to_string() } else { stem }
 }
 
 #[cfg(test)]

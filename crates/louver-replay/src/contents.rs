@@ -4,7 +4,7 @@ use crate::cache::Piece;
 use crate::retention::{NamesAndLines, Numbering};
 use louver::Message;
 use louver::count::count_message;
-use louver::tokens::{Counter, Millitokens};
+use louver::tokens::{Counter, Factor, Millitokens};
 use std::collections::HashMap;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
@@ -13,6 +13,8 @@ use xxhash_rust::xxh3::xxh3_128;
 #[derive(Debug)]
 pub(crate) struct Contents {
     counter: Arc<dyn Counter>,
+    /// What the counter's figures are multiplied by.
+    factor: Factor,
     numbers: HashMap<u128, u32>,
     amounts: Vec<Millitokens>,
     names_and_lines: Vec<NamesAndLines>,
@@ -23,7 +25,16 @@ pub(crate) struct Contents {
 impl Contents {
     pub(crate) fn new(counter: Arc<dyn Counter>) -> Self {
         let numbering = Numbering::default();
-        Self { counter, numbers: HashMap::new(), amounts: Vec::new(), names_and_lines: Vec::new(), numbering }
+        let factor = Factor::ONE;
+        Self { counter, factor, numbers: HashMap::new(), amounts: Vec::new(), names_and_lines: Vec::new(), numbering }
+    }
+
+    /// Multiplies every amount, of those numbered already and of those to come.
+    pub(crate) fn scale(&mut self, factor: Factor) {
+        self.factor = factor;
+        for amount in &mut self.amounts {
+            *amount = amount.scaled(factor);
+        }
     }
 
     /// The number of a message; a new one is counted and read. O(its bytes).
@@ -31,7 +42,7 @@ impl Contents {
         let next = u32::try_from(self.amounts.len()).unwrap_or(u32::MAX);
         let number = *self.numbers.entry(xxh3_128(message.raw().as_bytes())).or_insert(next);
         if number == next {
-            self.amounts.push(count_message(&*self.counter, message));
+            self.amounts.push(count_message(&*self.counter, message).scaled(self.factor));
             self.names_and_lines.push(self.numbering.read(message));
         }
         number

@@ -1,5 +1,6 @@
 //! One recorded conversation, whatever file it came from.
 
+use crate::billed::Billed;
 use louver::tokens::{Counter, Millitokens};
 use louver::wire::{Body, Format, Message, Role, Thinking};
 use std::sync::Arc;
@@ -23,6 +24,31 @@ pub struct Conversation {
     pub messages: Vec<Arc<Message>>,
     /// When each message was recorded, in milliseconds since 1970, where the record says.
     pub times: Vec<Option<i64>>,
+    /// What the provider billed, by where the answers start, where the record says.
+    pub billed: Vec<Billed>,
+    /// The window that the client worked with, if the record says.
+    pub context_window: Option<u64>,
+    /// How it belongs to its session.
+    pub strand: Strand,
+    /// The session's own name, if it has one: a session can be several conversations.
+    pub session: Option<String>,
+    /// The folder that was worked in, if the record says.
+    pub project: Option<String>,
+    /// How many requests at the start are another conversation's, and counted there: the stem of a branch, or of a
+    /// session that was resumed in another file.
+    pub counted_elsewhere: usize,
+}
+
+/// How a conversation belongs to its session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strand {
+    /// The history that the session ended with, or one that a compaction replaced.
+    #[default]
+    Main,
+    /// A history that was rewound.
+    Branch,
+    /// A sub-agent's own history.
+    SubAgent,
 }
 
 /// One request of a recorded conversation and its recorded answer.
@@ -46,6 +72,12 @@ impl Conversation {
             thinking: Thinking::Unset,
             times: vec![None; messages.len()],
             messages,
+            billed: Vec::new(),
+            context_window: None,
+            strand: Strand::Main,
+            session: None,
+            project: None,
+            counted_elsewhere: 0,
         }
     }
 
@@ -60,12 +92,39 @@ impl Conversation {
         }
     }
 
-    /// The requests: one stands before each run of the model's messages that something stands before.
+    /// The requests: one stands before each run of the model's messages that something stands before, and before each
+    /// answer within a run that was billed by itself.
     pub fn turns(&self) -> Vec<Turn> {
         let is_model = |index: usize| self.messages.get(index).is_some_and(|message| message.shape().is_from_model());
-        let starts = (1..self.messages.len()).filter(|index| is_model(*index) && !is_model(index - 1));
-        let end = |at: usize| (at..self.messages.len()).find(|index| !is_model(*index)).unwrap_or(self.messages.len());
-        starts.map(|at| Turn { at, answer_end: end(at) }).collect()
+        let is_billed = |index: usize| self.billed.binary_search_by_key(&index, |one| one.at).is_ok();
+        let is_start = |index: usize| is_model(index) && (!is_model(index - 1) || is_billed(index));
+        let starts: Vec<usize> = (1..self.messages.len()).filter(|index| is_start(*index)).collect();
+        let run_end = |at: usize| (at..self.messages.len()).find(|index| !is_model(*index));
+        let next = starts.iter().skip(1).map(Some).chain([None]);
+        let turns = starts.iter().zip(next).map(|(at, next)| {
+            let end = run_end(*at).unwrap_or(self.messages.len());
+            Turn { at: *at, answer_end: next.map_or(end, |next| end.min(*next)) }
+        });
+        turns.collect()
+    }
+
+    /// Its first messages as a wrapper that every command reads: format, model, system, tools, messages.
+    pub fn to_wrapper(&self, messages: usize) -> String {
+        let string = louver::json::text::encode;
+        let mut fields = vec![format!(r#""format":{}"#, string(self.format.name()))];
+        fields.extend(self.model.as_deref().map(|model| format!(r#""model":{}"#, string(model))));
+        if !self.system.is_empty() {
+            fields.push(format!(r#""system":{}"#, string(&self.system.join("\n\n"))));
+        }
+        fields.extend(self.tools_json.as_deref().map(|tools| format!(r#""tools":{tools}"#)));
+        let raw: Vec<&str> = self.messages.iter().take(messages).map(|message| message.raw()).collect();
+        fields.push(format!(r#""messages":[{}]"#, raw.join(",")));
+        format!("{{{}}}", fields.join(","))
+    }
+
+    /// The newest time of the record.
+    pub fn last_time(&self) -> Option<i64> {
+        self.times.iter().flatten().copied().max()
     }
 
     /// What system and tools cost in every request; `stand_in` where the record has neither.
@@ -122,6 +181,14 @@ mod tests {
         assert_eq!(turns, [Turn { at: 2, answer_end: 4 }, Turn { at: 5, answer_end: 6 }]);
         assert_eq!(chat("aua").turns(), [Turn { at: 2, answer_end: 3 }]);
         assert!(chat("u").turns().is_empty());
+    }
+
+    #[test]
+    fn an_answer_that_was_billed_by_itself_has_a_request_of_its_own() {
+        let mut conversation = chat("uaaua");
+        conversation.billed = [1, 2, 4].map(|at| Billed { at, ..Billed::default() }).to_vec();
+        let turns = [(1, 2), (2, 3), (4, 5)].map(|(at, answer_end)| Turn { at, answer_end });
+        assert_eq!(conversation.turns(), turns);
     }
 
     #[test]

@@ -1,11 +1,10 @@
 //! What one request held, and what it lacked.
 
-use crate::assumptions::Assumptions;
 use crate::contender::Contender;
 use crate::conversation::Conversation;
+use crate::error::ReplayError;
 use crate::options::Options;
 use crate::prepared::Prepared;
-use crate::replay::ReplayError;
 use crate::retention::Outcome;
 use crate::run::{Run, Step};
 use crate::snapshot::Snapshot;
@@ -30,11 +29,21 @@ struct Fate {
 ///
 /// Options that nothing can be replayed with, or a request that is not there.
 pub fn explain(conversations: &[Conversation], options: &Options, turn: usize) -> Result<String, ReplayError> {
+    let (conversation, turn) = request(conversations, turn)?;
+    explain_request(conversation, options, turn)
+}
+
+/// The conversation that a request of a file is in, and its number there, from 1.
+///
+/// # Errors
+///
+/// There is no such request.
+pub fn request(conversations: &[Conversation], turn: usize) -> Result<(&Conversation, usize), ReplayError> {
     let mut before = 0;
     for conversation in conversations {
         let requests = conversation.turns().len();
         if (before + 1..=before + requests).contains(&turn) {
-            return explain_request(conversation, options, turn - before);
+            return Ok((conversation, turn - before));
         }
         before += requests;
     }
@@ -43,8 +52,7 @@ pub fn explain(conversations: &[Conversation], options: &Options, turn: usize) -
 }
 
 fn explain_request(conversation: &Conversation, options: &Options, turn: usize) -> Result<String, ReplayError> {
-    let assumptions = Assumptions::of(conversation, options)?;
-    let mut prepared = Prepared::new(conversation, options, assumptions);
+    let mut prepared = Prepared::new(conversation, options)?;
     let requests = prepared.turns.len();
     let wanted = prepared.turns[turn - 1];
     let mut text = String::new();
@@ -76,7 +84,7 @@ fn explain_one(
         };
         note_fates(&mut fates, &run.watch.last, prepared, number);
         if number == turn {
-            describe(text, &contender.name, prepared, &step, &run.watch.last);
+            describe(text, &contender.name, prepared, (number, &step), &run.watch.last);
             list_fates(text, &fates);
             list_missing(text, prepared, &step.outcomes, turn);
         }
@@ -99,7 +107,7 @@ fn note_fates(fates: &mut BTreeMap<usize, Fate>, view: &Snapshot, prepared: &Pre
     }
 }
 
-fn describe(text: &mut String, policy: &str, prepared: &Prepared<'_>, step: &Step, view: &Snapshot) {
+fn describe(text: &mut String, policy: &str, prepared: &Prepared<'_>, (turn, step): (usize, &Step), view: &Snapshot) {
     let held: Vec<usize> = view.items.iter().filter_map(|item| item.log_index).collect();
     let ours = view.items.len() - held.len();
     let _ = writeln!(
@@ -111,7 +119,7 @@ fn describe(text: &mut String, policy: &str, prepared: &Prepared<'_>, step: &Ste
     );
     let own = if ours > 0 { format!(", and {ours} of its own") } else { String::new() };
     let _ = writeln!(text, "  held {}{own}", messages(held));
-    if prepared.overflows(step.tokens) {
+    if prepared.overflows(turn, step.tokens) {
         let _ = writeln!(text, "  over the window of {} tokens", prepared.assumptions.budget.context_window());
     }
     if let Some(refusal) = &step.refusal {

@@ -1,133 +1,131 @@
-//! The best plan in hindsight.
+//! The best times to cut, in hindsight.
 
 use crate::cache::Tariff;
 use crate::conversation::Turn;
 use louver::catalog::Cost;
 use louver::tokens::Millitokens;
-use std::ops::Range;
 
-/// What the best plan is looked for in.
+/// What the best times are looked for in.
 #[derive(Debug)]
 pub(crate) struct Problem<'a> {
-    pub(crate) tariff: &'a Tariff,
+    /// The prices and cache rules of each turn.
+    pub(crate) tariffs: &'a [&'a Tariff],
     pub(crate) turns: &'a [Turn],
+    /// Turns at the start that somebody else pays for; everything was sent there.
+    pub(crate) counted_elsewhere: usize,
     /// What each message costs.
     pub(crate) amounts: &'a [Millitokens],
     /// System and tools.
     pub(crate) overhead: Millitokens,
-    /// Messages at the start that are part of the static prefix and never leave.
-    pub(crate) leading_system: usize,
-    /// Where units start.
-    pub(crate) units: &'a [Range<usize>],
     /// Whether the cache had expired at a turn.
     pub(crate) is_cold: &'a [bool],
     /// The most tokens of a request.
     pub(crate) limit_tokens: u64,
 }
 
-/// One turn of the table.
-struct Step<'a> {
-    previous: Option<Sizes<'a>>,
-    sizes: Sizes<'a>,
-    is_cold: bool,
-    floor_tokens: u64,
+/// A cut that the policy made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OwnCut {
+    pub(crate) turn: usize,
+    /// The request right behind it.
+    pub(crate) tokens: u64,
+    /// What of that the cache still had.
+    pub(crate) read: u64,
 }
 
-/// The sizes of all suffixes of the history at one turn.
-#[derive(Clone, Copy)]
-struct Sizes<'a> {
-    /// Sums over the messages before an index.
-    before: &'a [Millitokens],
-    fixed: Millitokens,
-    at: usize,
+/// What a cut would leave at a turn.
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    size: Millitokens,
+    read: Millitokens,
 }
 
-impl Sizes<'_> {
-    /// What a request costs that starts at this message.
-    fn from(&self, start: usize) -> Millitokens {
-        self.fixed + self.before[self.at].saturating_sub(self.before[start])
-    }
+/// A plan so far: what its request holds, and what it has cost.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    size: Millitokens,
+    cost: Cost,
 }
 
 impl Problem<'_> {
-    /// The input cost of the cheapest plan that only drops whole oldest units, never leaves less than the floor behind
-    /// a cut and never sends more than the limit. Where no cut satisfies both, the smallest cut that fits is taken,
-    /// and where nothing fits, the newest unit alone.
+    /// The input cost of the cheapest plan that cuts when it likes, and is never over the limit where that can be helped.
+    /// A cut leaves what the policy's own cut at that turn left; between two of its cuts, what lies between what
+    /// they left; before its first and behind its last, what these left. What arrives with a request comes on top.
+    /// Nothing where no plan is within the limit because the policy never cut.
     ///
-    /// Exact: the state of the cache follows from where the request starts now and where the one before started, so a
-    /// table over starts, carried from turn to turn, holds every plan. O(turns * units).
-    pub(crate) fn best(&self, floor_tokens: u64) -> Cost {
-        let before = sums(self.amounts);
-        let fixed = self.overhead + before[self.leading_system];
-        let starts = self.starts();
-        let mut costs: Vec<Option<Cost>> = vec![None; starts.len()];
-        let mut previous: Option<Sizes<'_>> = None;
-        for (number, turn) in self.turns.iter().enumerate() {
-            let sizes = Sizes { before: &before, fixed, at: turn.at };
-            let open = starts.partition_point(|start| *start < turn.at).clamp(1, starts.len());
-            let step = Step { previous, sizes, is_cold: self.is_cold[number], floor_tokens };
-            costs = self.carry(&costs, &starts[..open], &step);
-            previous = Some(sizes);
+    /// Requests grow alike whatever was cut before, so that a plan which is both larger and dearer than another stays so
+    /// and is dropped. O(turns * plans that are left).
+    pub(crate) fn best(&self, cuts: &[OwnCut]) -> Option<Cost> {
+        let sizes = self.sizes();
+        let mut plans = vec![Plan { size: Millitokens::ZERO, cost: Cost::ZERO }];
+        for number in 0..self.turns.len() {
+            plans = match number < self.counted_elsewhere {
+                true => vec![Plan { size: sizes[number], cost: Cost::ZERO }],
+                false => self.carry(&plans, number, grown(&sizes, number), left(cuts, &sizes, number)),
+            };
         }
-        costs.into_iter().flatten().min().unwrap_or(Cost::ZERO)
+        plans.iter().map(|plan| plan.cost).min()
     }
 
-    /// Where a request can start: at each unit behind the static part.
-    fn starts(&self) -> Vec<usize> {
-        let later = self.units.iter().map(|unit| unit.start).filter(|start| *start > self.leading_system);
-        std::iter::once(self.leading_system).chain(later).collect()
+    /// What sending everything takes at each turn.
+    fn sizes(&self) -> Vec<Millitokens> {
+        let (mut sum, mut read) = (self.overhead, 0);
+        let size = |turn: &Turn| {
+            sum += self.amounts[read..turn.at].iter().sum();
+            read = turn.at;
+            sum
+        };
+        self.turns.iter().map(size).collect()
     }
 
-    /// One turn: for each start the cheapest plan that has it now.
-    fn carry(&self, before: &[Option<Cost>], starts: &[usize], step: &Step<'_>) -> Vec<Option<Cost>> {
-        let fits = |start: &usize| step.sizes.from(*start).ceil_tokens() <= self.limit_tokens;
-        let first_fit = starts.iter().position(fits).unwrap_or(starts.len().saturating_sub(1));
-        let mut costs = vec![None; before.len()];
-        // The cheapest plan that started anywhere before this start.
-        let mut cheapest: Option<Cost> = None;
-        for (number, start) in starts.iter().enumerate() {
-            if number >= first_fit {
-                let is_allowed = number == first_fit || step.sizes.from(*start).ceil_tokens() >= step.floor_tokens;
-                let stay = self.stay(before[number], *start, step);
-                let cut = if is_allowed { self.cut(cheapest, number, *start, step) } else { None };
-                costs[number] = stay.into_iter().chain(cut).min();
+    /// One turn: every plan goes on, or the cheapest cuts.
+    fn carry(&self, plans: &[Plan], number: usize, grown: Millitokens, left: Option<Left>) -> Vec<Plan> {
+        let fits = |plan: &Plan| plan.size.ceil_tokens() <= self.limit_tokens;
+        let goes_on = |plan: &Plan| {
+            let size = plan.size + grown;
+            Plan { size, cost: plan.cost + self.price(number, size, plan.size) }
+        };
+        let mut next: Vec<Plan> = plans.iter().map(goes_on).filter(fits).collect();
+        let cheapest = plans.iter().map(|plan| plan.cost).min();
+        if let (Some(cost), Some(left), true) = (cheapest, left, number > 0) {
+            let cut = Plan { size: left.size, cost: cost + self.price(number, left.size, left.read) };
+            let is_beaten = next.iter().any(|plan| plan.size <= cut.size && plan.cost <= cut.cost);
+            if !is_beaten && (fits(&cut) || next.is_empty()) {
+                next.retain(|plan| plan.size < cut.size || plan.cost < cut.cost);
+                next.push(cut);
             }
-            cheapest = cheapest.into_iter().chain(before[number]).min();
         }
-        costs
+        next
     }
 
-    /// The request before started here too: the cache has all of it.
-    fn stay(&self, before: Option<Cost>, start: usize, step: &Step<'_>) -> Option<Cost> {
-        match &step.previous {
-            Some(previous) => before.map(|cost| cost + self.price(start, previous.from(start), step)),
-            None if start == self.leading_system => Some(self.price(start, Millitokens::ZERO, step)),
-            None => None,
-        }
-    }
-
-    /// The request before started earlier: the cache has the static part.
-    fn cut(&self, cheapest: Option<Cost>, number: usize, start: usize, step: &Step<'_>) -> Option<Cost> {
-        match &step.previous {
-            Some(_) => cheapest.map(|cost| cost + self.price(start, step.sizes.fixed, step)),
-            None if number > 0 => Some(self.price(start, Millitokens::ZERO, step)),
-            None => None,
-        }
-    }
-
-    fn price(&self, start: usize, known: Millitokens, step: &Step<'_>) -> Cost {
-        let known = if step.is_cold { Millitokens::ZERO } else { known };
-        self.tariff.input_cost(self.tariff.cache.settle(step.sizes.from(start), known))
+    fn price(&self, number: usize, size: Millitokens, known: Millitokens) -> Cost {
+        let known = if self.is_cold[number] { Millitokens::ZERO } else { known };
+        let tariff = self.tariffs[number];
+        tariff.input_cost(tariff.cache.settle(size, known))
     }
 }
 
-fn sums(amounts: &[Millitokens]) -> Vec<Millitokens> {
-    let mut sum = Millitokens::ZERO;
-    let running = amounts.iter().map(|amount| {
-        sum += *amount;
-        sum
-    });
-    std::iter::once(Millitokens::ZERO).chain(running).collect()
+/// What a turn adds.
+fn grown(sizes: &[Millitokens], number: usize) -> Millitokens {
+    let before = number.checked_sub(1).map_or(Millitokens::ZERO, |before| sizes[before]);
+    sizes[number].saturating_sub(before)
+}
+
+/// What a cut at a turn leaves, by the policy's own cuts; nothing if it made none.
+fn left(cuts: &[OwnCut], sizes: &[Millitokens], number: usize) -> Option<Left> {
+    let behind = cuts.partition_point(|cut| cut.turn <= number);
+    let (before, after) = (behind.checked_sub(1).map(|at| cuts[at]), cuts.get(behind).copied());
+    let (before, after) = (before.or(after)?, after.or(before)?);
+    // What it kept of what had been sent.
+    let kept = |cut: OwnCut| Millitokens::from_tokens(cut.tokens).saturating_sub(grown(sizes, cut.turn)).thousandths();
+    let (from, to) = (before.turn, after.turn.max(before.turn + 1));
+    let share = number.clamp(from, to) - from;
+    let between = |a: u64, b: u64| {
+        let (a, b, share, whole) = (u128::from(a), u128::from(b), share as u128, (to - from) as u128);
+        u64::try_from((a * (whole - share) + b * share) / whole).unwrap_or(u64::MAX)
+    };
+    let size = Millitokens::new(between(kept(before), kept(after))) + grown(sizes, number);
+    Some(Left { size, read: Millitokens::from_tokens(before.read).min(size) })
 }
 
 #[cfg(test)]

@@ -17,90 +17,99 @@ fn tariff() -> Tariff {
     Tariff { cache, prices, tiers: Vec::new() }
 }
 
-/// Every plan there is, tried one after the other.
-fn try_all(problem: &Problem<'_>, floor_tokens: u64) -> Option<Cost> {
-    fn size(problem: &Problem<'_>, turn: usize, start: usize) -> Millitokens {
-        OVERHEAD + problem.amounts[start..problem.turns[turn].at].iter().sum()
-    }
-    fn from(problem: &Problem<'_>, floor: u64, turn: usize, previous: Option<usize>) -> Option<Cost> {
+fn tokens(count: u64) -> Millitokens {
+    Millitokens::from_tokens(count)
+}
+
+/// Every choice of turns to cut at, tried one after the other.
+fn try_all(problem: &Problem<'_>, cuts: &[OwnCut]) -> Option<Cost> {
+    fn from(problem: &Problem<'_>, cuts: &[OwnCut], turn: usize, size: Millitokens) -> Option<Cost> {
         if turn == problem.turns.len() {
             return Some(Cost::ZERO);
         }
-        let starts = problem.units.iter().map(|unit| unit.start).filter(|start| *start < problem.turns[turn].at);
-        let plans = starts.filter(|start| *start >= previous.unwrap_or(0)).filter_map(|start| {
-            let total = size(problem, turn, start);
-            let is_cut = start > previous.unwrap_or(0);
-            if total.ceil_tokens() > problem.limit_tokens || (is_cut && total.ceil_tokens() < floor) {
-                return None;
-            }
-            let known = match previous {
-                None => Millitokens::ZERO,
-                _ if problem.is_cold[turn] => Millitokens::ZERO,
-                Some(_) if is_cut => OVERHEAD,
-                Some(_) => size(problem, turn - 1, start),
-            };
-            let now = problem.tariff.input_cost(problem.tariff.cache.settle(total, known));
-            Some(now + from(problem, floor, turn + 1, Some(start))?)
-        });
-        plans.min()
+        let sizes = problem.sizes();
+        let grown = grown(&sizes, turn);
+        let mut plans = vec![(size + grown, size)];
+        if turn > 0 {
+            plans.extend(left(cuts, &sizes, turn).map(|left| (left.size, left.read)));
+        }
+        let priced = plans.into_iter().filter(|(size, _)| size.ceil_tokens() <= problem.limit_tokens);
+        let priced = priced
+            .filter_map(|(size, known)| Some(problem.price(turn, size, known) + from(problem, cuts, turn + 1, size)?));
+        priced.min()
     }
-    from(problem, floor_tokens, 0, None)
+    from(problem, cuts, 0, Millitokens::ZERO)
+}
+
+fn turns(count: usize) -> Vec<Turn> {
+    (1..count).map(|at| Turn { at, answer_end: at + 1 }).collect()
 }
 
 #[test]
-fn the_table_finds_the_same_as_trying_every_plan() {
+fn the_plans_that_are_carried_have_the_best_of_all_among_them() {
     let tariff = tariff();
     let mut seed = 7_u64;
     let mut random = |below: u64| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) % below
     };
+    let mut compared = 0;
     for _ in 0..300 {
-        let count = 4 + usize::try_from(random(6)).unwrap();
-        let amounts: Vec<_> = (0..count).map(|_| Millitokens::from_tokens(1 + random(60))).collect();
-        let units: Vec<_> = (0..count).map(|index| index..index + 1).collect();
-        let turns: Vec<_> = (1..count).map(|at| Turn { at, answer_end: at + 1 }).collect();
+        let count = 4 + usize::try_from(random(9)).unwrap();
+        let amounts: Vec<_> = (0..count).map(|_| tokens(1 + random(60))).collect();
+        let turns = turns(count);
         let is_cold: Vec<_> = turns.iter().map(|_| random(5) == 0).collect();
-        let (limit_tokens, floor) = (90 + random(300), 20 + random(50));
+        let mut cuts = Vec::new();
+        for turn in (1..turns.len()).filter(|_| random(3) == 0).collect::<Vec<_>>() {
+            let tokens = 30 + amounts[turns[turn - 1].at].ceil_tokens() + random(40);
+            cuts.push(OwnCut { turn, tokens, read: random(20) });
+        }
         let problem = Problem {
-            tariff: &tariff,
+            tariffs: &vec![&tariff; turns.len()],
             turns: &turns,
+            counted_elsewhere: 0,
             amounts: &amounts,
             overhead: OVERHEAD,
-            leading_system: 0,
-            units: &units,
             is_cold: &is_cold,
-            limit_tokens,
+            limit_tokens: 150 + random(300),
         };
-        if let Some(expected) = try_all(&problem, floor) {
-            // A cut that is forced may go below the floor, so the table may do better, never worse.
-            assert!(problem.best(floor) <= expected);
-            if turns
-                .iter()
-                .all(|turn| OVERHEAD + amounts[..turn.at].iter().sum() <= Millitokens::from_tokens(limit_tokens))
-            {
-                assert_eq!(problem.best(floor), expected);
-            }
+        if let Some(expected) = try_all(&problem, &cuts) {
+            assert_eq!(problem.best(&cuts), Some(expected), "{problem:?} {cuts:?}");
+            compared += 1;
         }
     }
+    assert!(compared > 100, "{compared}");
 }
 
 #[test]
-fn without_room_for_a_cut_everything_is_sent() {
+fn a_cut_leaves_what_the_policys_own_cuts_left() {
+    let sizes: Vec<_> = (1..=9).map(|turn| tokens(100 * turn)).collect();
+    let own = |turn, tokens| OwnCut { turn, tokens, read: turn as u64 };
+    let cuts = [own(2, 300), own(6, 500)];
+    let left = |number| left(&cuts, &sizes, number).map(|left| (left.size.ceil_tokens(), left.read.ceil_tokens()));
+    let found: Vec<_> = (1..9).map(|number| left(number).unwrap()).collect();
+    let expected = [(300, 2), (300, 2), (350, 2), (400, 2), (450, 2), (500, 6), (500, 6), (500, 6)];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn without_a_cut_everything_is_sent_and_must_fit() {
     let tariff = tariff();
-    let amounts = [Millitokens::from_tokens(100); 4];
-    let units: Vec<_> = (0..4).map(|index| index..index + 1).collect();
-    let turns: Vec<_> = (1..4).map(|at| Turn { at, answer_end: at + 1 }).collect();
-    let problem = Problem {
-        tariff: &tariff,
+    let amounts = [tokens(100); 4];
+    let (turns, tariffs) = (turns(4), [&tariff; 3]);
+    let problem = |limit_tokens, counted_elsewhere| Problem {
+        tariffs: &tariffs,
         turns: &turns,
+        counted_elsewhere,
         amounts: &amounts,
         overhead: Millitokens::ZERO,
-        leading_system: 0,
-        units: &units,
         is_cold: &[false; 3],
-        limit_tokens: 1000,
+        limit_tokens,
     };
+    let picodollars = |problem: Problem<'_>| problem.best(&[]).map(Cost::picodollars);
     // Three writes of 100 at 1.25, and reads of 100 and 200 at 0.1, in millionths of a dollar.
-    assert_eq!(problem.best(1000).picodollars(), (3 * 125 + 30) * 1_000_000);
+    assert_eq!(picodollars(problem(1_000, 0)), Some((3 * 125 + 30) * 1_000_000));
+    // What somebody else pays for is there: a write of 100, and a read of 200.
+    assert_eq!(picodollars(problem(1_000, 2)), Some((125 + 20) * 1_000_000));
+    assert_eq!(picodollars(problem(250, 0)), None);
 }

@@ -1,6 +1,7 @@
 //! How to replay.
 
 use crate::contender::Contender;
+use crate::conversation::Conversation;
 use louver::policy::SettingsError;
 use louver::tokens::{CounterChoice, Factor};
 use std::str::FromStr;
@@ -44,6 +45,29 @@ pub struct Options {
     pub timings: bool,
     /// How many threads; all cores where nobody says.
     pub threads: Option<usize>,
+    /// Which conversations are replayed.
+    pub selection: Selection,
+}
+
+/// Which conversations are replayed: all where nothing is said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Those that went on after this time, in milliseconds since 1970.
+    pub since_millis: Option<i64>,
+    /// Those of a project: its name or path, or a part of either, stands in the record or in the file's own path.
+    pub project: Option<String>,
+}
+
+impl Selection {
+    /// A record without times is as old as its file; one whose age nobody knows is taken.
+    pub(crate) fn takes(&self, conversation: &Conversation, file_time: impl Fn() -> Option<i64>) -> bool {
+        let is_new = |since: i64| conversation.last_time().or_else(&file_time).is_none_or(|time| time >= since);
+        let is_of = |project: &String| {
+            let places = conversation.project.iter().chain([&conversation.file]);
+            places.into_iter().any(|place| place.contains(project.as_str()))
+        };
+        self.since_millis.is_none_or(is_new) && self.project.as_ref().is_none_or(is_of)
+    }
 }
 
 impl Options {
@@ -61,6 +85,12 @@ impl Options {
     pub fn of_policies<S: AsRef<str>>(names: &[S]) -> Result<Self, SettingsError> {
         let contenders = names.iter().map(|name| Contender::named(name.as_ref())).collect::<Result<_, _>>()?;
         Ok(Self::of(contenders))
+    }
+
+    /// Whether something is assumed that the record may have otherwise, so that its bill says nothing.
+    pub(crate) fn is_hypothetical(&self) -> bool {
+        let has_prices = self.model.is_some() || self.cache_prices.is_some();
+        has_prices || self.gap_seconds.is_some() || self.cold_every.is_some()
     }
 
     /// These contenders, and defaults for everything else.

@@ -1,18 +1,20 @@
 //! Everything about a conversation that no policy changes.
 
-use crate::assumptions::Assumptions;
-use crate::cache::{Book, Settled};
+use crate::assumptions::{Assumptions, AssumptionsError};
+use crate::cache::{Piece, Settled};
 use crate::contents::Contents;
 use crate::conversation::{Conversation, Turn};
+use crate::fitted::{Fitted, ScaledCounter, find};
 use crate::law::Law;
-use crate::optimum::Problem;
+use crate::optimum::{OwnCut, Problem};
 use crate::options::Options;
-use crate::retention::{Reference, Retrieval, references};
+use crate::retention::{Reference, Retrieval, Retrieved, references};
+use crate::terms::{Books, Cache, Clock};
 use louver::Role;
+use louver::budget::{Budget, NothingLeft};
 use louver::catalog::Cost;
-use louver::tokens::Millitokens;
-use louver::unit::units_of;
-use std::ops::Range;
+use louver::tokens::{Factor, Millitokens};
+use std::sync::Arc;
 
 /// A conversation ready to be replayed under any number of policies: counted, read and judged once.
 #[derive(Debug)]
@@ -25,45 +27,38 @@ pub(crate) struct Prepared<'a> {
     pub(crate) log: Vec<u32>,
     pub(crate) amounts: Vec<Millitokens>,
     pub(crate) overhead: Millitokens,
+    /// What the provider's counts come to, where they are recorded.
+    pub(crate) fitted: Option<Fitted>,
     pub(crate) leading_system: usize,
     pub(crate) references: Vec<Vec<Reference>>,
     pub(crate) law: Law,
     pub(crate) clock: Clock,
-    units: Vec<Range<usize>>,
     retrieval: Retrieval<'a>,
 }
 
-/// When each request was made, and before which the cache turned cold in any case.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Clock {
-    pub(crate) times: Vec<i64>,
-    pub(crate) turns_cold: Vec<bool>,
-}
-
-/// What sending everything costs.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Baseline {
-    pub(crate) input: Cost,
-    pub(crate) output: Cost,
-    pub(crate) tokens: u64,
-    pub(crate) overflows: u64,
-}
-
 impl<'a> Prepared<'a> {
-    pub(crate) fn new(conversation: &'a Conversation, options: &Options, assumptions: Assumptions) -> Self {
+    pub(crate) fn new(conversation: &'a Conversation, options: &Options) -> Result<Self, AssumptionsError> {
         let turns = conversation.turns();
-        let mut contents = Contents::new(std::sync::Arc::clone(assumptions.counter()));
+        let mut assumptions = Assumptions::of(conversation, &turns, options)?;
+        let mut contents = Contents::new(Arc::clone(assumptions.counter()));
         let log: Vec<u32> = conversation.messages.iter().map(|message| contents.number(message)).collect();
         let leading_system = conversation.leading_system();
         let known_from_start = known_from_start(conversation, &mut contents, &log, leading_system);
         let messages: Vec<_> = log.iter().map(|number| contents.names_and_lines(*number)).collect();
         let references = references(&messages, &turns, &known_from_start);
-        let units = units_of(conversation.format, conversation.messages.iter().map(|message| &**message)).collect();
-        Self {
-            overhead: conversation.overhead(&**assumptions.counter(), options.overhead),
+        let counted: Vec<_> = log.iter().map(|number| contents.amount(*number)).collect();
+        let fitted = Fitted::of(&conversation.billed, &turns, &counted);
+        let overhead = conversation.overhead(&**assumptions.counter(), options.overhead);
+        let overhead = fitted.map_or(overhead, |fitted| fitted.overhead);
+        let factor = fitted.map_or(Factor::ONE, |fitted| fitted.factor);
+        contents.scale(factor);
+        assumptions.window.counter = ScaledCounter::of(Arc::clone(assumptions.counter()), factor);
+        Ok(Self {
+            overhead,
+            fitted,
             amounts: log.iter().map(|number| contents.amount(*number)).collect(),
             law: Law::of(conversation),
-            clock: Clock::of(conversation, options, turns.len()),
+            clock: Clock::of(conversation, options, &turns, overhead),
             conversation,
             assumptions,
             turns,
@@ -71,97 +66,78 @@ impl<'a> Prepared<'a> {
             log,
             leading_system,
             references,
-            units,
             retrieval: Retrieval::of(&conversation.messages),
-        }
+        })
     }
 
-    /// What the recorded answer of a turn costs, in tokens.
+    /// Whether a turn is this conversation's own, and not counted in another.
+    pub(crate) fn counts(&self, turn: usize) -> bool {
+        turn >= self.conversation.counted_elsewhere
+    }
+
+    /// The output of a turn in tokens: what was billed, or else what the recorded answer counts.
     pub(crate) fn output_tokens(&self, turn: &Turn) -> u64 {
-        self.amounts[turn.at..turn.answer_end].iter().sum::<Millitokens>().ceil_tokens()
+        let billed = find(&self.conversation.billed, turn).map(|billed| billed.output).filter(|output| *output > 0);
+        let counted = || self.amounts[turn.at..turn.answer_end].iter().sum::<Millitokens>().ceil_tokens();
+        billed.unwrap_or_else(counted)
     }
 
     /// Whether a request of so many tokens leaves too little for the reply.
-    pub(crate) fn overflows(&self, tokens: u64) -> bool {
-        tokens.saturating_add(self.assumptions.budget.reserve()) > self.assumptions.budget.context_window()
+    pub(crate) fn overflows(&self, turn: usize, tokens: u64) -> bool {
+        let budget = self.assumptions.at(turn).budget;
+        tokens.saturating_add(budget.reserve()) > budget.context_window()
     }
 
-    /// What sending everything costs, whether the window would take it or not.
-    pub(crate) fn baseline(&self) -> Baseline {
-        let mut book = Book::new(self.assumptions.tariff.cache, self.overhead);
-        let pieces: Vec<_> = self.log.iter().map(|number| self.contents.piece(*number)).collect();
-        let mut baseline = Baseline::default();
-        for (number, turn) in self.turns.iter().enumerate() {
-            let settled = self.settle(&mut book, number, &pieces[..turn.at], self.leading_system);
-            let tokens = settled.total();
-            baseline.input += self.assumptions.tariff.input_cost(settled);
-            baseline.output += self.assumptions.tariff.output_cost(tokens, self.output_tokens(turn));
-            baseline.tokens += tokens;
-            baseline.overflows += u64::from(self.overflows(tokens));
-        }
-        baseline
+    /// Empty caches.
+    pub(crate) fn books(&self) -> Books {
+        Books::new(&self.assumptions.terms, self.overhead)
     }
 
     /// Bills the request of a turn.
-    pub(crate) fn settle(
-        &self,
-        book: &mut Book,
-        turn: usize,
-        pieces: &[crate::cache::Piece],
-        leading: usize,
-    ) -> Settled {
-        if self.clock.turns_cold[turn] {
-            book.turn_cold();
-        }
-        book.settle(pieces, leading, self.clock.times[turn])
+    pub(crate) fn settle(&self, books: &mut Books, turn: usize, pieces: &[Piece], leading: usize) -> Settled {
+        books.settle(self.assumptions.at(turn), self.clock.at(turn), pieces, leading)
     }
 
-    /// Whether the cache had expired when a turn's request was made.
+    /// Whether the cache was cold when a turn's request was made.
     pub(crate) fn is_cold(&self, turn: usize) -> bool {
-        let ttl = self.assumptions.tariff.cache.ttl_millis;
-        let has_expired = turn > 0 && self.clock.times[turn].saturating_sub(self.clock.times[turn - 1]) >= ttl;
-        self.clock.turns_cold[turn] || has_expired
+        let is_said = matches!(self.clock.caches[turn], Cache::Cold(_));
+        let Some(before) = turn.checked_sub(1) else {
+            return is_said;
+        };
+        let (now, then) = (self.assumptions.at(turn), self.assumptions.at(before));
+        let pause = self.clock.times[turn].saturating_sub(self.clock.times[before]);
+        let has_expired = now.cache != then.cache || pause >= then.tariff.cache.ttl_millis;
+        is_said || has_expired
     }
 
-    /// The input cost of the best plan in hindsight.
-    pub(crate) fn optimum(&self, floor_tokens: u64) -> Cost {
-        let is_cold: Vec<bool> = (0..self.turns.len()).map(|turn| self.is_cold(turn)).collect();
+    /// The input cost of the best times to cut in hindsight, for a policy that made these cuts.
+    pub(crate) fn optimum(&self, cuts: &[OwnCut]) -> Option<Cost> {
+        let turns = 0..self.turns.len();
+        let is_cold: Vec<bool> = turns.clone().map(|turn| self.is_cold(turn)).collect();
+        let tariffs: Vec<_> = turns.map(|turn| &self.assumptions.at(turn).tariff).collect();
         let budget = self.assumptions.budget;
         let problem = Problem {
-            tariff: &self.assumptions.tariff,
+            tariffs: &tariffs,
             turns: &self.turns,
+            counted_elsewhere: self.conversation.counted_elsewhere,
             amounts: &self.amounts,
             overhead: self.overhead,
-            leading_system: self.leading_system,
-            units: &self.units,
             is_cold: &is_cold,
             limit_tokens: budget.context_window().saturating_sub(budget.reserve()),
         };
-        problem.best(floor_tokens)
+        problem.best(cuts)
     }
 
-    /// The identifiers that a search brings back from what was left out.
-    pub(crate) fn retrieve(&mut self, query: &str, is_left_out: impl Fn(usize) -> bool) -> Vec<u32> {
-        self.retrieval.identifiers(query, is_left_out, &mut self.contents.numbering)
-    }
-}
-
-impl Clock {
-    fn of(conversation: &Conversation, options: &Options, turns: usize) -> Self {
-        let times = match options.gap_seconds {
-            Some(seconds) => (0..turns).map(|turn| gap_millis(seconds, turn)).collect(),
-            None => conversation.request_times(),
-        };
-        let times = if times.is_empty() { vec![0; turns] } else { times };
-        let is_cold =
-            |turn: usize| options.cold_every.is_some_and(|every| every > 0 && (turn as u64 + 1).is_multiple_of(every));
-        Self { times, turns_cold: (0..turns).map(is_cold).collect() }
+    /// What a search brings back from what was left out.
+    pub(crate) fn retrieve(&mut self, query: &str, is_left_out: impl Fn(usize) -> bool) -> Retrieved {
+        self.retrieval.search(query, is_left_out, &mut self.contents.numbering)
     }
 }
 
-fn gap_millis(seconds: u64, turn: usize) -> i64 {
-    let millis = seconds.saturating_mul(1000).saturating_mul(turn as u64);
-    i64::try_from(millis).unwrap_or(i64::MAX)
+/// A budget that allows all of the window but the reply.
+pub(crate) fn without_margin(budget: Budget) -> Result<Budget, NothingLeft> {
+    // A budget keeps a tenth of its window free, so that a ninth more keeps nothing.
+    Budget::new((budget.context_window() * 10).div_ceil(9), Some(budget.reserve()))
 }
 
 /// The identifiers of the system prompt and of the first user message, ascending.
@@ -180,4 +156,17 @@ fn known_from_start(
     known.sort_unstable();
     known.dedup();
     known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_margin_all_but_the_reply_may_be_used() {
+        for (window, reserve) in [(200_000, 8_192), (60_000, 8_192), (62_001, 1_000), (1_000_000, 64_000)] {
+            let budget = without_margin(Budget::new(window, Some(reserve)).unwrap()).unwrap();
+            assert_eq!(budget.allowed_tokens(), window - reserve);
+        }
+    }
 }

@@ -1,39 +1,15 @@
 //! Many conversations under many policies.
 
-use crate::assumptions::{Assumptions, AssumptionsError};
 use crate::conversation::Conversation;
-use crate::input::{Source, read};
+use crate::error::ReplayError;
+use crate::input::{Kind, Source, read, read_text};
 use crate::measure::measure;
+use crate::once::{Met, Names, Share};
 use crate::options::Options;
 use crate::prepared::Prepared;
-use crate::report::{Report, RunRow, Skipped};
-use louver::policy::SettingsError;
+use crate::report::{Report, RunRow, Skipped, assumed};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Why nothing could be replayed.
-#[derive(Debug, thiserror::Error)]
-pub enum ReplayError {
-    /// Settings that a policy cannot work with.
-    #[error(transparent)]
-    Settings(#[from] SettingsError),
-    /// A model or window that cannot be used.
-    #[error(transparent)]
-    Assumptions(#[from] AssumptionsError),
-    /// A request that is not there.
-    #[error("{file} has {requests} requests, so there is no request {turn} to explain")]
-    NoSuchRequest {
-        /// The file.
-        file: String,
-        /// The request asked for, counted from 1.
-        turn: usize,
-        /// How many there are.
-        requests: usize,
-    },
-    /// The threads could not be started.
-    #[error("cannot start the threads")]
-    Threads(#[source] rayon::ThreadPoolBuildError),
-}
 
 /// How far a replay is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,18 +25,49 @@ pub struct Progress {
 /// What is told how far a replay is; it is called from several threads.
 pub type OnProgress<'a> = &'a (dyn Fn(Progress) + Sync);
 
-/// Replays files. Conversations run in parallel, the largest file first; the report does not depend on it.
+/// Replays files. Conversations run in parallel, the largest file first; the report does not depend on it. Requests that
+/// stand in several conversations are counted once, in the first.
 ///
 /// # Errors
 ///
 /// Options that nothing can be replayed with. A file that cannot be read is named in the report and skipped.
 pub fn replay_files(sources: &[Source], options: &Options, on_progress: OnProgress<'_>) -> Result<Report, ReplayError> {
-    let work = |source: &Source| match read(source) {
-        Ok(conversations) => conversations.iter().map(|one| replay_one(one, options)).collect(),
-        Err(error) => Ok(vec![Err(Skipped { file: source.name(), reason: crate::input::sentence(&error) })]),
+    let pool = pool(options)?;
+    let surveys: Vec<Vec<Names>> = pool.install(|| sources.par_iter().map(survey).collect());
+    let shares = shares(&surveys);
+    let files: Vec<(&Source, Vec<Share>)> = sources.iter().zip(shares).collect();
+    let work = |(source, shares): &(&Source, Vec<Share>)| match read(source) {
+        Ok(mut conversations) => {
+            // A file that is no session is new or a copy as a whole.
+            let share = |at: usize| shares.get(at).or(shares.first()).copied().unwrap_or(Share::From(0));
+            let is_taken = |one: &Conversation| options.selection.takes(one, || source.modified_millis());
+            let replayed = conversations.iter_mut().enumerate().map(|(at, one)| match is_taken(one) {
+                true => replay_share(one, share(at), options),
+                false => Ok(Outcome::NotSelected),
+            });
+            replayed.collect()
+        }
+        Err(error) => Ok(vec![Outcome::skipped(&source.name(), crate::input::sentence(&error))]),
     };
     let sizes: Vec<u64> = sources.iter().map(Source::bytes).collect();
-    run_all(sources, &sizes, options, on_progress, &work)
+    run_all(&pool, &Inputs { all: &files, sizes: &sizes }, options, on_progress, &work)
+}
+
+/// What the requests of a file are called. A file that cannot be read is reported when it is to be replayed.
+fn survey(source: &Source) -> Vec<Names> {
+    let Ok(text) = source.text() else {
+        return Vec::new();
+    };
+    if !Kind::of(&text).is_session() {
+        return vec![Names::of_text(&text)];
+    }
+    read_text(&source.name(), &text).map(|found| found.iter().map(Names::of).collect()).unwrap_or_default()
+}
+
+/// What is new in each conversation of each file, in their order.
+fn shares(surveys: &[Vec<Names>]) -> Vec<Vec<Share>> {
+    let mut met = Met::default();
+    surveys.iter().map(|names| names.iter().map(|names| met.meet(names)).collect()).collect()
 }
 
 /// Replays conversations that are in memory already.
@@ -73,36 +80,72 @@ pub fn replay(
     options: &Options,
     on_progress: OnProgress<'_>,
 ) -> Result<Report, ReplayError> {
-    let work = |one: &Conversation| Ok(vec![replay_one(one, options)?]);
+    let mut met = Met::default();
+    let shared: Vec<(&Conversation, Share)> =
+        conversations.iter().map(|one| (one, met.meet(&Names::of(one)))).collect();
+    let work = |(one, share): &(&Conversation, Share)| {
+        let mut own = (*one).clone();
+        Ok(vec![replay_share(&mut own, *share, options)?])
+    };
     let sizes: Vec<u64> = conversations.iter().map(|conversation| conversation.messages.len() as u64).collect();
-    run_all(conversations, &sizes, options, on_progress, &work)
+    run_all(&pool(options)?, &Inputs { all: &shared, sizes: &sizes }, options, on_progress, &work)
 }
 
-/// What became of one conversation: a row for each policy, or why there is none.
-type Outcome = Result<Vec<RunRow>, Skipped>;
+fn pool(options: &Options) -> Result<rayon::ThreadPool, ReplayError> {
+    let threads = options.threads.unwrap_or(0);
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(ReplayError::Threads)
+}
+
+/// What became of one conversation.
+enum Outcome {
+    /// A row for each policy.
+    Rows(Vec<RunRow>),
+    /// Why there is none.
+    Skipped(Skipped),
+    /// All of it is counted elsewhere.
+    Copy,
+    /// Nobody asked for it.
+    NotSelected,
+}
+
+impl Outcome {
+    fn skipped(file: &str, reason: String) -> Self {
+        Self::Skipped(Skipped { file: file.to_owned(), reason })
+    }
+
+    fn requests(&self) -> usize {
+        match self {
+            Self::Rows(rows) => rows.iter().map(|row| usize::try_from(row.requests).unwrap_or(usize::MAX)).sum(),
+            _ => 0,
+        }
+    }
+}
 
 type Work<'a, T> = &'a (dyn Fn(&T) -> Result<Vec<Outcome>, ReplayError> + Sync);
 
+/// What is worked through, with how large each is.
+struct Inputs<'a, T> {
+    all: &'a [T],
+    sizes: &'a [u64],
+}
+
 fn run_all<T: Sync>(
-    inputs: &[T],
-    sizes: &[u64],
+    pool: &rayon::ThreadPool,
+    inputs: &Inputs<'_, T>,
     options: &Options,
     on_progress: OnProgress<'_>,
     work: Work<'_, T>,
 ) -> Result<Report, ReplayError> {
-    let threads = options.threads.unwrap_or(0);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(ReplayError::Threads)?;
-    let mut order: Vec<usize> = (0..inputs.len()).collect();
-    order.sort_by_key(|at| std::cmp::Reverse(sizes[*at]));
+    let mut order: Vec<usize> = (0..inputs.all.len()).collect();
+    order.sort_by_key(|at| std::cmp::Reverse(inputs.sizes[*at]));
     let (files, requests) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let one = |at: usize| {
-        let outcomes = work(&inputs[at])?;
-        let rows = outcomes.iter().flatten().flatten();
-        let replayed = rows.map(|row| usize::try_from(row.requests).unwrap_or(usize::MAX)).sum();
+        let outcomes = work(&inputs.all[at])?;
+        let replayed = outcomes.iter().map(Outcome::requests).sum();
         let requests = requests.fetch_add(replayed, Ordering::Relaxed) + replayed;
         on_progress(Progress {
             files: files.fetch_add(1, Ordering::Relaxed) + 1,
-            files_in_all: inputs.len(),
+            files_in_all: inputs.all.len(),
             requests,
         });
         Ok((at, outcomes))
@@ -111,28 +154,40 @@ fn run_all<T: Sync>(
     let done: Result<Vec<_>, ReplayError> = pool.install(|| order.into_iter().par_bridge().map(one).collect());
     let mut done = done?;
     done.sort_by_key(|(at, _)| *at);
-    Ok(gather(done.into_iter().flat_map(|(_, outcomes)| outcomes)))
+    Ok(gather(done.into_iter().flat_map(|(_, outcomes)| outcomes), options))
 }
 
-fn gather(outcomes: impl Iterator<Item = Outcome>) -> Report {
-    let (mut rows, mut skipped) = (Vec::new(), Vec::new());
+fn gather(outcomes: impl Iterator<Item = Outcome>, options: &Options) -> Report {
+    let (mut rows, mut skipped, mut copies) = (Vec::new(), Vec::new(), 0);
     for outcome in outcomes {
         match outcome {
-            Ok(more) => rows.extend(more),
-            Err(one) => skipped.push(one),
+            Outcome::Rows(more) => rows.extend(more),
+            Outcome::Skipped(one) => skipped.push(one),
+            Outcome::Copy => copies += 1,
+            Outcome::NotSelected => {}
         }
     }
-    Report::of(rows, skipped)
+    Report { copies, assumed: assumed(&rows, options), ..Report::of(rows, skipped) }
+}
+
+/// Replays what is a conversation's own.
+fn replay_share(conversation: &mut Conversation, share: Share, options: &Options) -> Result<Outcome, ReplayError> {
+    match share {
+        Share::Copy => Ok(Outcome::Copy),
+        Share::From(first) => {
+            conversation.counted_elsewhere = conversation.counted_elsewhere.max(first);
+            replay_one(conversation, options)
+        }
+    }
 }
 
 fn replay_one(conversation: &Conversation, options: &Options) -> Result<Outcome, ReplayError> {
-    if conversation.turns().is_empty() {
+    if conversation.turns().len() <= conversation.counted_elsewhere {
         let reason = "no answer of a model stands behind a request".to_owned();
-        return Ok(Err(Skipped { file: conversation.file.clone(), reason }));
+        return Ok(Outcome::skipped(&conversation.file, reason));
     }
-    let assumptions = Assumptions::of(conversation, options)?;
-    let mut prepared = Prepared::new(conversation, options, assumptions);
-    let baseline = prepared.baseline();
+    let mut prepared = Prepared::new(conversation, options)?;
+    let baseline = prepared.baseline(options)?;
     let rows = options.contenders.iter().map(|contender| measure(&mut prepared, contender, &baseline, options));
-    Ok(Ok(rows.collect::<Result<_, _>>()?))
+    Ok(Outcome::Rows(rows.collect::<Result<_, _>>()?))
 }

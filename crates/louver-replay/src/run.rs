@@ -1,13 +1,16 @@
 //! One conversation under one policy.
 
-use crate::cache::{Book, Settled};
+use crate::cache::Settled;
 use crate::contender::Contender;
+use crate::conversation::Turn;
 use crate::law::Verdict;
-use crate::prepared::Prepared;
-use crate::retention::{Outcome, Reference, query};
+use crate::prepared::{Prepared, without_margin};
+use crate::retention::{Outcome, Reference, Retrieved, query};
 use crate::snapshot::{EditedNumbers, Snapshot};
+use crate::terms::Books;
 use crate::watch::{Change, Watch};
 use louver::Window;
+use louver::budget::NothingLeft;
 use louver::policy::SettingsError;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,11 +23,23 @@ const QUERY_MESSAGES: usize = 3;
 pub(crate) struct Run {
     pub(crate) window: Window,
     pub(crate) watch: Watch,
-    book: Book,
+    books: Books,
     edited: EditedNumbers,
     turn: usize,
+    /// Whether no margin is kept free.
+    is_whole_window: bool,
     /// Spent in the window itself.
     pub(crate) spent: Duration,
+}
+
+/// One request as it was made and billed.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    pub(crate) number: usize,
+    pub(crate) turn: Turn,
+    pub(crate) settled: Settled,
+    refusal: Option<String>,
+    view: Snapshot,
 }
 
 /// What one request came to.
@@ -50,22 +65,38 @@ impl Run {
         Ok(Self {
             window: Window::new(config)?,
             watch: Watch::default(),
-            book: Book::new(assumptions.tariff.cache, prepared.overhead),
+            books: prepared.books(),
             edited: EditedNumbers::default(),
             turn: 0,
+            is_whole_window: false,
             spent: Duration::ZERO,
         })
     }
 
-    /// Makes the next request and measures it; `None` when there is none.
-    pub(crate) fn step(&mut self, prepared: &mut Prepared<'_>) -> Option<Step> {
+    /// Makes the policy use all of the window but the reply.
+    pub(crate) fn use_whole_window(&mut self) -> Result<(), NothingLeft> {
+        self.is_whole_window = true;
+        let config = self.window.config().clone();
+        let budget = config.budget.map(without_margin).transpose()?;
+        self.window.refigure(budget, config.economy, config.overhead);
+        Ok(())
+    }
+
+    /// Makes the next request and bills it; `None` when there is none.
+    pub(crate) fn send(&mut self, prepared: &mut Prepared<'_>) -> Option<Sent> {
         let number = self.turn;
         let turn = *prepared.turns.get(number)?;
         self.turn += 1;
         let refusal = self.fit(prepared, number, turn.at);
         let view = Snapshot::take(&self.window, &prepared.log, &mut self.edited, &mut prepared.contents);
         let leading = leading(&view, prepared.leading_system);
-        let settled = prepared.settle(&mut self.book, number, &view.pieces, leading);
+        let settled = prepared.settle(&mut self.books, number, &view.pieces, leading);
+        Some(Sent { number, turn, settled, refusal, view })
+    }
+
+    /// Makes the next request and measures it; `None` when there is none.
+    pub(crate) fn step(&mut self, prepared: &mut Prepared<'_>) -> Option<Step> {
+        let Sent { number, turn, settled, refusal, view } = self.send(prepared)?;
         let sent =
             if view.is_whole { Vec::new() } else { self.window.view().iter().map(|sent| sent.message).collect() };
         let verdict = prepared.law.judge(prepared.conversation, number, &view, sent);
@@ -82,8 +113,26 @@ impl Run {
         })
     }
 
+    /// Makes the next request and takes in what it holds; `None` when there is none.
+    pub(crate) fn look(&mut self, prepared: &mut Prepared<'_>) -> Option<(usize, Turn)> {
+        let Sent { number, turn, view, .. } = self.send(prepared)?;
+        self.watch.advance(view, &prepared.log, &prepared.contents);
+        Some((number, turn))
+    }
+
+    /// Tells the window on which terms the next request is made.
+    fn take_terms(&mut self, prepared: &Prepared<'_>, number: usize) {
+        if prepared.assumptions.terms.len() > 1 {
+            let terms = prepared.assumptions.at(number);
+            let whole = self.is_whole_window.then(|| without_margin(terms.budget).ok()).flatten();
+            let budget = Some(whole.unwrap_or(terms.budget));
+            self.window.refigure(budget, terms.tariff.economy(), prepared.overhead);
+        }
+    }
+
     /// Pushes what was recorded before a request and lets the policy decide. Returns why it could not.
     fn fit(&mut self, prepared: &Prepared<'_>, number: usize, at: usize) -> Option<String> {
+        self.take_terms(prepared, number);
         let started = Instant::now();
         for index in self.window.len()..at {
             let message = Arc::clone(&prepared.conversation.messages[index]);
@@ -109,26 +158,46 @@ impl Run {
         }
     }
 
-    /// What became of the references of the recorded answer. The search runs only where the view lacks one.
+    /// What became of the references of the recorded answer. The search runs only where the view lacks one, or its
+    /// passage.
     fn look_up(&self, prepared: &mut Prepared<'_>, turn: usize) -> Vec<Outcome> {
-        let references = &prepared.references[turn];
-        let mentions = |reference: &Reference| self.watch.presence.mentions(reference.identifier);
-        let is_complete = references.iter().all(mentions);
-        let retrieved = if is_complete { Vec::new() } else { self.retrieve(prepared) };
-        let outcome = |reference: &Reference| {
-            let is_mentioned = mentions(reference);
-            // A long line that was clipped keeps its start and may lose the identifier all the same.
-            let has_line = is_mentioned && self.watch.presence.has_line(reference.line);
-            Outcome { is_mentioned, has_line, is_retrieved: retrieved.binary_search(&reference.identifier).is_ok() }
+        let seen: Vec<Outcome> = prepared.references[turn].iter().map(|reference| self.see(reference)).collect();
+        if seen.iter().all(|outcome| outcome.has_passage && outcome.has_line) {
+            return seen;
+        }
+        let found = self.retrieve(prepared);
+        let search = |(outcome, reference): (Outcome, &Reference)| Outcome {
+            is_retrieved: found.identifiers.binary_search(&reference.identifier).is_ok(),
+            is_line_retrieved: found.lines.binary_search(&reference.line).is_ok(),
+            ..outcome
         };
-        prepared.references[turn].iter().map(outcome).collect()
+        seen.into_iter().zip(&prepared.references[turn]).map(search).collect()
     }
 
-    /// The identifiers in the five best hits for the request's last three messages.
-    fn retrieve(&self, prepared: &mut Prepared<'_>) -> Vec<u32> {
+    /// What the view says of a reference.
+    pub(crate) fn see(&self, reference: &Reference) -> Outcome {
+        let Watch { presence, .. } = &self.watch;
+        let is_mentioned = presence.mentions(reference.identifier);
+        let is_whole = self.watch.is_intact(reference.message);
+        Outcome {
+            is_mentioned,
+            // A long line that was clipped keeps its start and may lose the identifier all the same.
+            has_line: is_mentioned && presence.has_line(reference.line),
+            is_intact: is_mentioned && presence.has_line_intact(reference.line),
+            has_passage: is_mentioned && (is_whole || presence.quotes(reference.passage)),
+            ..Outcome::default()
+        }
+    }
+
+    /// What the request's last three messages say.
+    pub(crate) fn query(&self) -> String {
         let before = self.watch.last.items.len().saturating_sub(QUERY_MESSAGES);
-        let query = query(self.window.view().iter().skip(before).map(|sent| sent.message));
-        prepared.retrieve(&query, |message| self.watch.is_left_out(message))
+        query(self.window.view().iter().skip(before).map(|sent| sent.message))
+    }
+
+    /// What stands in the five best hits for them.
+    fn retrieve(&self, prepared: &mut Prepared<'_>) -> Retrieved {
+        prepared.retrieve(&self.query(), |message| self.watch.is_left_out(message))
     }
 }
 

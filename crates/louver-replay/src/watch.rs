@@ -33,30 +33,45 @@ impl Watch {
         self.exchange_ours(&last, &next, contents);
         let mut old = ours_apart(&last).peekable();
         for (index, content) in ours_apart(&next) {
-            while let Some((_, gone)) = old.next_if(|(at, _)| *at < index) {
+            while let Some((at, gone)) = old.next_if(|(at, _)| *at < index) {
                 change.is_cut = true;
-                self.presence.remove(contents.names_and_lines(gone));
+                self.leave(gone, log[at], contents);
             }
             match old.next_if(|(at, _)| *at == index) {
                 Some((_, before)) if before == content => continue,
                 Some((_, before)) => {
                     change.is_cut = true;
-                    self.presence.remove(contents.names_and_lines(before));
+                    self.leave(before, log[index], contents);
                     stubbed.push((before, content));
                 }
                 None if content != log[index] => stubbed.push((log[index], content)),
                 None => {}
             }
-            self.presence.add(contents.names_and_lines(content));
+            self.enter(content, log[index], contents);
         }
-        for (_, gone) in old {
+        for (at, gone) in old {
             change.is_cut = true;
-            self.presence.remove(contents.names_and_lines(gone));
+            self.leave(gone, log[at], contents);
         }
         self.weigh_stubs(&stubbed, contents);
         self.note_intact(&next, log);
         self.last = next;
         change
+    }
+
+    /// Whether a message of the log is in the view as it was recorded.
+    pub(crate) fn is_intact(&self, index: usize) -> bool {
+        self.intact.get(index).is_some_and(|is_intact| *is_intact)
+    }
+
+    fn enter(&mut self, content: u32, recorded: u32, contents: &Contents) {
+        let said = contents.names_and_lines(content);
+        if content == recorded { self.presence.add(said) } else { self.presence.add_changed(said) }
+    }
+
+    fn leave(&mut self, content: u32, recorded: u32, contents: &Contents) {
+        let said = contents.names_and_lines(content);
+        if content == recorded { self.presence.remove(said) } else { self.presence.remove_changed(said) }
     }
 
     /// Whether a message of the log is not in the view as it was recorded.
@@ -66,9 +81,15 @@ impl Watch {
 
     /// Messages of our own are few: the old ones leave, the new ones enter.
     fn exchange_ours(&mut self, last: &Snapshot, next: &Snapshot, contents: &Contents) {
-        let is_ours = |item: &&Item| item.log_index.is_none();
-        last.items.iter().filter(is_ours).for_each(|item| self.presence.remove(contents.names_and_lines(item.content)));
-        next.items.iter().filter(is_ours).for_each(|item| self.presence.add(contents.names_and_lines(item.content)));
+        let ours = |snapshot: &Snapshot| -> Vec<u32> {
+            let is_ours = |item: &&Item| item.log_index.is_none();
+            snapshot.items.iter().filter(is_ours).map(|item| item.content).collect()
+        };
+        let (before, after) = (ours(last), ours(next));
+        if before != after {
+            before.iter().for_each(|content| self.presence.remove_changed(contents.names_and_lines(*content)));
+            after.iter().for_each(|content| self.presence.add_changed(contents.names_and_lines(*content)));
+        }
     }
 
     fn weigh_stubs(&mut self, stubbed: &[(u32, u32)], contents: &Contents) {

@@ -191,6 +191,28 @@ fn a_gemini_session_is_contents_with_calls_and_responses() {
 }
 
 #[test]
+fn a_tools_answer_that_gemini_cli_writes_twice_is_read_once() {
+    let said = json!({"functionResponse": {"id": "a", "name": "read_file", "response": {"output": "text of a"}}});
+    let call = json!({"id": "a", "name": "read_file", "args": {}, "status": "success", "result": [said]});
+    let started = json!({"$set": {"messages": [{"id": "0", "type": "user", "content": [{"text": "Where we are."}]}]}});
+    let records = [
+        json!({"sessionId": "s", "projectHash": "h", "startTime": "2026-03-01T10:00:00.000Z", "kind": "main"}),
+        started,
+        json!({"id": "1", "type": "user", "content": [{"text": "Read it."}]}),
+        json!({"id": "2", "type": "gemini", "content": "Reading.", "toolCalls": []}),
+        json!({"$set": {"lastUpdated": "2026-03-01T10:00:00.000Z"}}),
+        json!({"id": "2", "type": "gemini", "content": "Reading.", "toolCalls": [call]}),
+        json!({"id": "3", "type": "user", "content": [said]}),
+        json!({"id": "4", "type": "gemini", "content": "Read."}),
+    ];
+    let conversation = only(&lines(&records));
+    let expected = [Role::User, Role::User, Role::Assistant, Role::User, Role::Assistant];
+    assert_eq!(roles(&conversation), expected);
+    let all: String = conversation.messages.iter().map(|message| message.raw()).collect();
+    assert_eq!((all.matches("text of a").count(), all.matches("Where we are.").count()), (1, 1));
+}
+
+#[test]
 fn what_cannot_be_read_says_why() {
     let reason = |text: &str| read_text("file", text).unwrap_err().to_string();
     assert_eq!(reason(""), read_text("file", "").unwrap_err().to_string());

@@ -49,7 +49,9 @@ fn everything_recalls_all_and_windows_recall_less() {
     let of = |policy: &str| rows.iter().find(|row| row.policy == policy).unwrap();
     let everything = of("everything");
     assert_eq!((everything.recall_window, everything.recall_line), (Some(1.0), Some(1.0)));
-    assert_eq!((everything.tokens_kept, everything.saving), (Some(1.0), Some(0.0)));
+    assert_eq!((everything.recall_passage, everything.recall_line_intact), (Some(1.0), Some(1.0)));
+    assert_eq!((everything.tokens_kept, everything.baseline), (Some(1.0), "full-cut"));
+    assert!(everything.saving.unwrap() < 0.0, "nobody could have sent it, and cutting when full is cheaper");
     assert!(everything.overflows > 0 && everything.overflows == everything.baseline_overflows);
     for policy in ["tokens", "newest", "full-cut"] {
         let row = of(policy);
@@ -62,6 +64,29 @@ fn everything_recalls_all_and_windows_recall_less() {
     assert!(mask.recall_window.unwrap() < 1.0 && mask.user_recall.is_none(), "what only a result said is gone");
     assert_eq!(mask.recall_by_age["0-1"], Some(1.0));
     assert!(mask.redundancy.is_some());
+}
+
+#[test]
+fn where_everything_fits_it_is_the_baseline_and_nothing_is_recalled() {
+    let rows = rows(&options(100_000), 70);
+    let everything = rows.iter().find(|row| row.policy == "everything").unwrap();
+    assert_eq!(
+        (everything.baseline, everything.saving, everything.saving_of_paid),
+        ("everything", Some(0.0), Some(0.0))
+    );
+    assert_eq!((everything.saving_after_recall, everything.saving_after_recall_passage), (Some(0.0), Some(0.0)));
+    assert_eq!((everything.saving_after_reread, everything.recalls_per_request), (Some(0.0), Some(0.0)));
+}
+
+#[test]
+fn what_is_missing_costs_money_and_a_whole_message_more_than_a_passage() {
+    for row in rows(&options(6_000), 90).iter().filter(|row| row.recall_line < Some(1.0)) {
+        let policy = &row.policy;
+        assert!(row.recalls_per_request > Some(0.0), "{policy}");
+        assert!(row.saving_after_recall < row.saving_of_paid, "{policy}");
+        assert!(row.recall_passage <= row.recall_line && row.recall_line_intact <= row.recall_line, "{policy}");
+        assert!(row.saving_after_recall_passage <= row.saving_after_recall, "{policy}");
+    }
 }
 
 #[test]

@@ -9,6 +9,8 @@ use schemars::JsonSchema;
 pub struct Ladder {
     /// When it cuts: `pays` (if nothing is said) or `full`.
     pub when: Option<When>,
+    /// Up to so many tokens nothing is cut that need not be.
+    pub leave_below_tokens: Option<u64>,
     /// The newest messages that hold this many tokens stay as they are. More of it keeps more and costs more.
     pub keep_recent_tokens: Option<u64>,
     /// The most tokens of the ledger, which says what was in the messages that left.
@@ -41,6 +43,7 @@ impl Ladder {
     /// Tells the engine what differs from the row.
     pub(super) fn apply(&self, config: &mut LadderConfig) {
         let set = |mark: &mut u64, own: Option<u64>| *mark = own.unwrap_or(*mark);
+        set(&mut config.leave_below_tokens, self.leave_below_tokens);
         set(&mut config.keep_recent_tokens, self.keep_recent_tokens);
         set(&mut config.ledger_tokens, self.ledger_tokens);
         set(&mut config.shrink_on_arrival_tokens, self.shrink_on_arrival);

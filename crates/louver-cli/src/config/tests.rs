@@ -156,12 +156,12 @@ fn keys_that_the_policy_does_not_read_are_named() {
 
 #[test]
 fn the_ladder_is_told_what_the_file_says() {
-    let config = parse("policy: ladder-careful\nladder: {keep_recent_tokens: 5, pin: [KEEP]}");
+    let config = parse("policy: ladder-careful\nladder: {keep_recent_tokens: 5, leave_below_tokens: 6, pin: [KEEP]}");
     let mut policy = config.wanted_policy().unwrap();
     config.apply(&mut policy);
     let ladder = policy.ladder().unwrap();
-    assert_eq!((ladder.keep_recent_tokens, ladder.ledger_tokens), (5, 6_000), "what is not said is as the row has it");
-    assert_eq!(ladder.pin, ["KEEP"]);
+    assert_eq!((ladder.keep_recent_tokens, ladder.ledger_tokens), (5, 16_000), "what is not said is as the row has it");
+    assert_eq!((ladder.leave_below_tokens, &ladder.pin[..]), (6, &["KEEP".to_owned()][..]));
     assert_eq!(ladder.when, louver::policy::CutWhen::Pays);
     let mut policy = louver::PolicyKind::default_for(true);
     parse("ladder: {when: full}").apply(&mut policy);

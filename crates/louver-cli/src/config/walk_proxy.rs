@@ -24,7 +24,7 @@ impl Walk {
             mode: self.name_of(&block, "mode", &MODES),
             context_window: self.whole(&block, "context_window", 1..=u64::MAX),
             archive: self.name_of(&block, "archive", &ARCHIVES),
-            store: self.text_that(&block, "store", |text| !text.trim().is_empty(), "must name a file"),
+            store: self.text_that(&block, "store", |text| !text.trim().is_empty(), "must name a file or a database"),
             upstreams: self.upstreams(&block),
             access_tokens: self.access_tokens(&block),
         }

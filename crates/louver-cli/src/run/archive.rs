@@ -1,16 +1,15 @@
 //! `louver archive`: what the proxy keeps.
 
-use super::{Deliverable, Exit, Shell, proxy, proxy_setup};
+use super::store::open_existing;
+use super::{Deliverable, Exit, Shell, proxy};
 use crate::args::{Archive as Job, ArchiveList, ArchiveOne};
 use crate::printer::{dollars, grouped, plural};
 use anyhow::bail;
 use louver_store::{
-    Account, Content, ConversationAccount, ConversationId, Cursor, Maintenance, Page, PageRequest, RequestEntry,
-    Retention, SqliteStore, Whose,
+    ConversationAccount, ConversationId, Cursor, Page, PageRequest, RequestEntry, Retention, Store, Whose,
 };
 use serde_json::json;
 use std::fmt::Write;
-use std::path::Path;
 
 /// How many rows are asked for at once.
 const ROWS: usize = 1_000;
@@ -21,30 +20,22 @@ pub(super) fn run(job: &Job, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
         Job::Show(one) | Job::Export(one) | Job::Delete(one) => &one.store,
         Job::Vacuum(store) => store,
     };
-    let store = open(store.store.as_deref())?;
+    let store = open_existing(store.store.as_deref())?;
+    let store = &*store;
     super::task::runtime()?.block_on(async {
         let exit = match job {
-            Job::List(list) => self::list(&store, list, shell).await,
-            Job::Show(one) => show(&store, one, shell).await,
-            Job::Export(one) => export(&store, one, shell).await,
-            Job::Delete(one) => delete(&store, one, shell).await,
-            Job::Vacuum(_) => vacuum(&store, shell).await,
+            Job::List(list) => self::list(store, list, shell).await,
+            Job::Show(one) => show(store, one, shell).await,
+            Job::Export(one) => export(store, one, shell).await,
+            Job::Delete(one) => delete(store, one, shell).await,
+            Job::Vacuum(_) => vacuum(store, shell).await,
         };
         store.close().await?;
         exit
     })
 }
 
-/// A store that is there; none is made by looking for it.
-pub(super) fn open(named: Option<&Path>) -> anyhow::Result<SqliteStore> {
-    let path = named.map_or_else(proxy_setup::default_store, |path| Ok(path.to_owned()))?;
-    if !path.exists() {
-        bail!("{}: there is no store here; `louver proxy` and `louver wrap` make one", path.display());
-    }
-    Ok(SqliteStore::open(&path)?)
-}
-
-async fn list(store: &SqliteStore, job: &ArchiveList, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+async fn list(store: &dyn Store, job: &ArchiveList, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let all = all(async |page| store.conversations(Whose::Everybody, page).await).await?;
     if job.json {
         let rows: Vec<_> = all.iter().map(conversation_json).collect();
@@ -78,7 +69,7 @@ async fn list(store: &SqliteStore, job: &ArchiveList, shell: &mut Shell<'_>) -> 
     Ok(Exit::Done)
 }
 
-async fn show(store: &SqliteStore, job: &ArchiveOne, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+async fn show(store: &dyn Store, job: &ArchiveOne, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let account = account(store, &job.id).await?;
     let requests = all(async |page| store.requests(account.info.id.clone(), page).await).await?;
     if job.json {
@@ -119,7 +110,7 @@ async fn show(store: &SqliteStore, job: &ArchiveOne, shell: &mut Shell<'_>) -> a
 }
 
 /// All messages as a list that `louver inspect` and the other commands read.
-async fn export(store: &SqliteStore, job: &ArchiveOne, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+async fn export(store: &dyn Store, job: &ArchiveOne, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let id = ConversationId::from(job.id.as_str());
     let messages = all(async |page| store.content(Whose::Everybody, id.clone(), page).await).await?;
     let Some(first) = messages.first() else {
@@ -132,7 +123,7 @@ async fn export(store: &SqliteStore, job: &ArchiveOne, shell: &mut Shell<'_>) ->
     Ok(Exit::Done)
 }
 
-async fn delete(store: &SqliteStore, job: &ArchiveOne, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+async fn delete(store: &dyn Store, job: &ArchiveOne, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let id = ConversationId::from(job.id.as_str());
     let removed = store.delete_conversation(id).await?;
     if removed.requests == 0 && removed.messages == 0 {
@@ -149,7 +140,7 @@ async fn delete(store: &SqliteStore, job: &ArchiveOne, shell: &mut Shell<'_>) ->
     Ok(Exit::Done)
 }
 
-async fn vacuum(store: &SqliteStore, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+async fn vacuum(store: &dyn Store, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let before = store.size().await?.file_bytes;
     let removed = store.retain(Retention::default_at(proxy::now())).await?;
     store.vacuum().await?;
@@ -164,7 +155,7 @@ async fn vacuum(store: &SqliteStore, shell: &mut Shell<'_>) -> anyhow::Result<Ex
     Ok(Exit::Done)
 }
 
-async fn account(store: &SqliteStore, id: &str) -> anyhow::Result<ConversationAccount> {
+async fn account(store: &dyn Store, id: &str) -> anyhow::Result<ConversationAccount> {
     match store.conversation(ConversationId::from(id)).await? {
         Some(account) => Ok(account),
         None => bail!("{id}: no such conversation; `louver archive list` has them"),

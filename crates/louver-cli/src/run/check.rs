@@ -29,7 +29,9 @@ pub(super) fn run(job: &Check, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     shell.warn_if_ambiguous(&body);
     let mut violations = legality::check(&body);
     let is_legal = violations.is_empty();
-    violations.extend(too_long(job, &body, shell)?);
+    let too_long = too_long(job, &body, shell)?;
+    let fits = too_long.is_none();
+    violations.extend(too_long);
     if job.json {
         shell.deliver(Deliverable::Json(&json_list(&findings(&body, &violations))?), &job.output)?;
     } else {
@@ -44,7 +46,11 @@ pub(super) fn run(job: &Check, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let count = plural(violations.len(), "violation");
-    let advice = if is_legal { "louver trim makes it fit" } else { "louver repair makes it legal" };
+    let advice = match (is_legal, fits) {
+        (true, _) => "louver trim makes it fit",
+        (false, true) => "louver repair makes it legal",
+        (false, false) => "louver repair makes it legal, louver trim makes it fit",
+    };
     shell.printer.note(&format!("{source}: {count} ({format}, {messages}); {advice}"));
     Ok(Exit::Finding)
 }

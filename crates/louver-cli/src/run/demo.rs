@@ -8,11 +8,11 @@ use super::toolbox::{open_root, tools};
 use super::watched::{Show, Watched};
 use super::{Exit, Shell};
 use crate::config::{Config, Provider as Named, ProviderKind, Wire};
-use crate::printer::{grouped, percent_of};
+use crate::printer::{dollars, grouped, percent_of};
 use async_trait::async_trait;
 use louver::Format;
 use louver_agent::provider::{Answer, Provider, ProviderError, Request};
-use louver_agent::{CancellationToken, ExecutorConfig, RunOutcome};
+use louver_agent::{CancellationToken, ExecutorConfig, RunOutcome, RunSummary};
 use louver_sandbox::{JournalEntry, Sandbox, Scenario, demo_files};
 use std::path::Path;
 use std::sync::Arc;
@@ -63,8 +63,9 @@ impl Provider for Paced {
 pub(super) fn run(shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     shell.printer.text(&format!(
         "A scripted model works through a small project with 65 tool calls. Its history grows and grows, but the window\n\
-         sends only {CAP} messages of it at a time, and a few more where a tool call would lose its result. A stand-in on\n\
-         this machine judges every request by the provider's own rules. No key, and nothing leaves this machine.\n"
+         sends only {CAP} messages of it at a time, and a few more where a tool call would lose its result. Then the same\n\
+         under the default policy, which leaves out what does not pay. A stand-in on this machine judges and bills every\n\
+         request by the provider's own rules. No key, and nothing leaves this machine.\n"
     ))?;
     runtime()?.block_on(async {
         let cancel = CancellationToken::new();
@@ -92,18 +93,52 @@ fn lay_out(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// One run of the task, and what the stand-in made of it.
+struct Played {
+    summary: RunSummary,
+    journal: Vec<JournalEntry>,
+}
+
 async fn play(name: &str, wire: Wire, cancel: &CancellationToken, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+    shell.printer.text(&format!("\n{name}: at most {CAP} messages\n"))?;
+    let mut capped = Config::default();
+    capped.execution.max_conversation_messages = Some(CAP);
+    let messages = run_once(wire, &capped, cancel, shell).await?;
+    shell.printer.text(&summary_box(&messages.summary))?;
+    shell.printer.text(&boxed("What the stand-in judged", &judged(&messages.journal)))?;
+    if !matches!(messages.summary.outcome, RunOutcome::Completed(_)) {
+        return Ok(Exit::Finding);
+    }
+    shell.printer.text(&format!("\n{name}: the same task under the default policy\n"))?;
+    let ladder = Config { policy: Some("ladder".to_owned()), ..Config::default() };
+    let ladder = run_once(wire, &ladder, cancel, shell).await?;
+    let bills = [("messages", &messages), ("ladder", &ladder)].map(|(policy, played)| (policy, bill(played)));
+    shell.printer.text(&boxed("Two windows, two bills", &bills))?;
+    Ok(if matches!(ladder.summary.outcome, RunOutcome::Completed(_)) { Exit::Done } else { Exit::Finding })
+}
+
+/// What a run cost, and why.
+fn bill(played: &Played) -> String {
+    let input: u64 = played.journal.iter().map(|entry| entry.input_tokens).sum();
+    let read: u64 = played.journal.iter().map(|entry| entry.cache_read_tokens).sum();
+    let cost = dollars(played.summary.cost.usd(), 4);
+    format!("{cost} for {} tokens in, {} % of them from the cache", grouped(input), percent_of(read, input))
+}
+
+async fn run_once(
+    wire: Wire,
+    window: &Config,
+    cancel: &CancellationToken,
+    shell: &mut Shell<'_>,
+) -> anyhow::Result<Played> {
     let sandbox = Sandbox::builder().scenario(Scenario::named("demo")?).start("127.0.0.1:0").await?;
     let named = Named { wire: Some(wire), ..Named::new(ProviderKind::Sandbox) };
     let Model { mut provider, model } =
         reach(&named, &sandbox.url(), &shell.keys, Duration::from_secs(Config::default().execution.timeout_seconds))?;
-    shell.printer.text(&format!("\n{name}, {model}\n"))?;
     let folder = tempfile::tempdir()?;
     lay_out(folder.path())?;
     let tools = Arc::new(tools(open_root(folder.path(), [])?, &["wc".to_owned()], shell.launcher.clone())?);
-    let mut capped = Config::default();
-    capped.execution.max_conversation_messages = Some(CAP);
-    let mut config = ExecutorConfig::new(options(&model, &capped)?);
+    let mut config = ExecutorConfig::new(options(&model, window)?);
     config.options.cancel = cancel.clone();
     if shell.printer.shows_progress() {
         provider = Arc::new(Paced(provider));
@@ -111,10 +146,7 @@ async fn play(name: &str, wire: Wire, cancel: &CancellationToken, shell: &mut Sh
     let ended = Watched { provider, tools, config, show: Show::default() }.run(TASK, None, shell).await;
     let journal = sandbox.journal();
     sandbox.shutdown().await;
-    let summary = ended?;
-    shell.printer.text(&summary_box(&summary))?;
-    shell.printer.text(&boxed("What the stand-in judged", &judged(&journal)))?;
-    Ok(if matches!(summary.outcome, RunOutcome::Completed(_)) { Exit::Done } else { Exit::Finding })
+    Ok(Played { summary: ended?, journal })
 }
 
 /// Figures of the journal.

@@ -38,19 +38,24 @@ fn show(job: &Models, models: &[&Model], text: &str, shell: &mut Shell<'_>) -> a
     Ok(Exit::Done)
 }
 
+/// What a name has of a line of 80 columns; a longer one stands on a line of its own.
+const NAME_COLUMNS: usize = 31;
+
 fn table(models: &[&Model]) -> String {
-    let width = models.iter().map(|model| model.name.chars().count()).max().unwrap_or_default();
+    let longest = models.iter().map(|model| model.name.chars().count()).max().unwrap_or_default();
+    let width = longest.min(NAME_COLUMNS);
     let mut text = format!(
-        "{:<width$}{:>12}{:>10}{:>9}{:>9}{:>9}{:>9}\n",
+        "{:<width$}{:>10}{:>10}{:>7}{:>7}{:>7}{:>8}\n",
         "model", "window", "writes", "input", "output", "read", "write"
     );
     for model in models {
         let Prices { input, output, cache_read, cache_write, .. } = model.prices;
+        let breaks = model.name.chars().count() > width;
+        let name = if breaks { format!("{}\n{:<width$}", model.name, "") } else { format!("{:<width$}", model.name) };
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "{:<width$}{:>12}{:>10}{:>9}{:>9}{:>9}{:>9}",
-            model.name,
+            "{name}{:>10}{:>10}{:>7}{:>7}{:>7}{:>8}",
             grouped(model.context_window),
             model.max_output.map(grouped).unwrap_or_default(),
             input.usd_per_million(),

@@ -13,6 +13,7 @@ mod keys;
 mod known_models;
 mod live_line;
 mod log;
+mod mcp;
 mod mcp_servers;
 mod models;
 mod money;
@@ -25,6 +26,7 @@ mod reload;
 mod repair;
 mod replay;
 mod sandbox;
+mod store;
 mod summary_box;
 mod task;
 mod toolbox;
@@ -109,6 +111,8 @@ impl fmt::Debug for Streams<'_> {
 
 /// What every command works with.
 struct Shell<'s> {
+    /// What was typed.
+    command: String,
     stdin: Stdin<'s>,
     printer: Printer<'s>,
     stdout_is_terminal: bool,
@@ -121,7 +125,9 @@ struct Shell<'s> {
 pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams<'_>) -> Exit {
     let Streams { stdin, stdin_is_terminal, stdout, stdout_is_terminal, stderr, .. } = streams;
     let Streams { stderr_is_terminal, colors, columns, keys, launcher, .. } = streams;
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
     let mut shell = Shell {
+        command: typed(&arguments),
         stdin: Stdin { reader: stdin, is_terminal: stdin_is_terminal },
         printer: Printer::new(stdout, stderr, colors, stderr_is_terminal),
         stdout_is_terminal,
@@ -154,11 +160,12 @@ impl Shell<'_> {
             Command::Condense(args) => condense::run(args, &window(&args.window), self),
             Command::Recall(args) if args.archive => recall_archive::run(args, self),
             Command::Recall(args) => recall::run(args, &settings::wanted(&args.wanted)?, window(&args.window), self),
-            Command::Replay(args) => replay::run(args, &settings::replay(args)?, self),
+            Command::Replay(args) => self.replay(args),
             Command::Run(args) => task::run(&settings::run(args, config), self),
             Command::Proxy(args) => proxy::run(args, config.as_ref(), self),
             Command::Wrap(args) => wrap::run(args, self),
             Command::Archive(args) => archive::run(args, self),
+            Command::Mcp(args) => mcp::run(args, self),
             Command::Sandbox(args) => sandbox::run(args, self),
             Command::Demo(_) => demo::run(self),
             Command::Models(args) => known_models::run(args, self),
@@ -174,6 +181,11 @@ impl Shell<'_> {
             self.printer.warning(&format!("{}:{warning}", path.display()));
         }
         Ok(checked.config)
+    }
+
+    fn replay(&mut self, args: &args::Replay) -> anyhow::Result<Exit> {
+        let configs: Vec<Config> = args.config.iter().map(|path| self.load(path)).collect::<Result<_, _>>()?;
+        replay::run(args, &settings::replay(args, &configs)?, self)
     }
 
     fn completions(&mut self, shell: clap_complete::Shell) -> anyhow::Result<Exit> {
@@ -271,6 +283,19 @@ impl Deliverable<'_> {
             Self::Json(json) => json.as_bytes().to_owned(),
         }
     }
+}
+
+/// A command as a person would type it.
+fn typed(arguments: &[OsString]) -> String {
+    let words = arguments.iter().skip(1).map(|word| {
+        let word = word.to_string_lossy();
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=,:~@%+".contains(letter);
+        match !word.is_empty() && word.chars().all(is_plain) {
+            true => word.into_owned(),
+            false => format!("'{}'", word.replace('\'', r"'\''")),
+        }
+    });
+    std::iter::once("louver".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// What clap says over several lines, in one. Its advice to put `--` before an unknown flag helps nobody.

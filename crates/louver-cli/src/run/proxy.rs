@@ -3,13 +3,11 @@
 use super::private_memory::keep_memory_private;
 use super::proxy_setup::{Setup, setup};
 use super::reload::Reloads;
-use super::{Exit, Shell};
+use super::{Exit, Shell, store};
 use crate::args::Proxy as Job;
 use crate::config::Config;
-use anyhow::anyhow;
 use louver_proxy::{Keeper, Proxy};
-use louver_store::{Maintenance, Retention, SqliteStore, UnixMillis};
-use std::path::Path;
+use louver_store::{Retention, Store, UnixMillis};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -28,14 +26,14 @@ pub(super) fn run(job: &Job, file: Option<&Config>, shell: &mut Shell<'_>) -> an
     }
     log_to_stderr();
     runtime.block_on(async {
-        let store = open(&setup.fixed.store)?;
-        let keeper = Keeper::new(Arc::clone(&store) as Arc<dyn louver_store::Store>, setup.keeper);
+        let store = store::open(&setup.fixed.store)?;
+        let keeper = Keeper::new(Arc::clone(&store), setup.keeper);
         let proxy = Proxy::bind(setup.config, keeper).await?;
         let url = format!("http://{}", proxy.local_addr());
         let reloads = Reloads::new(job, setup.fixed.clone(), proxy.reloader())?;
         shell.printer.text(&format!("{url}\n"))?;
         if let Some(token) = &setup.fixed.made_token {
-            shell.printer.note(&format!("Conversations: {url}/louver/api/conversations?token={token}"));
+            shell.printer.note(&format!("Page: {url}/louver/?token={token}"));
         }
         shell.printer.note("Ctrl-C stops.");
         let retaining = tokio::spawn(retain(Arc::clone(&store)));
@@ -47,12 +45,6 @@ pub(super) fn run(job: &Job, file: Option<&Config>, shell: &mut Shell<'_>) -> an
         store.close().await?;
         Ok(Exit::Done)
     })
-}
-
-pub(super) fn open(path: &Path) -> anyhow::Result<Arc<SqliteStore>> {
-    // What the database itself says helps nobody.
-    let store = SqliteStore::open(path).map_err(|error| anyhow!("{error}; name another file with --store"))?;
-    Ok(Arc::new(store))
 }
 
 /// Requests and troubles as JSON, a line each.
@@ -89,7 +81,7 @@ async fn stopped() {
 }
 
 /// Lets what is too old leave the store, now and then.
-async fn retain(store: Arc<SqliteStore>) {
+async fn retain(store: Arc<dyn Store>) {
     loop {
         if let Err(error) = store.retain(Retention::default_at(now())).await {
             tracing::warn!(%error, "what is too old could not be removed");
@@ -110,7 +102,7 @@ async fn check(setup: &Setup, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
         is_good &= problem.is_none();
         shell.printer.text(&format!("{what}: {}\n", problem.as_deref().unwrap_or("ok")))
     };
-    let store = match SqliteStore::open(&setup.fixed.store) {
+    let store = match store::open(&setup.fixed.store) {
         Ok(store) => {
             let sound = store.check().await.err().map(|error| error.to_string());
             store.close().await?;
@@ -118,7 +110,7 @@ async fn check(setup: &Setup, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
         }
         Err(error) => Some(error.to_string()),
     };
-    say(format!("store {}", setup.fixed.store.display()), store)?;
+    say(format!("store {}", store::shown(&setup.fixed.store)), store)?;
     let listen = setup.config.listen;
     let free = tokio::net::TcpListener::bind(listen).await.err();
     say(

@@ -1,5 +1,6 @@
 //! What a proxy is made of: arguments, configuration and who runs it.
 
+use super::store;
 use crate::args::Proxy as Job;
 use crate::config::{self, Config};
 use anyhow::{Context, bail};
@@ -37,10 +38,8 @@ pub(super) fn setup(job: &Job, file: Option<&Config>, running: Option<&Fixed>) -
     }
     add_upstreams(&mut config, &block, &job.upstream)?;
     let mut keeper = keeper_settings();
-    if let Some(policy) = &job.policy {
-        keeper.policy = policy.parse()?;
-    } else if let Some(policy) = file.and_then(|file| file.policy.as_ref()) {
-        keeper.policy = policy.parse()?;
+    if let Some(policy) = job.policy.as_ref().or(file.and_then(|file| file.policy.as_ref())) {
+        keeper = keeper.with_policy(policy.parse()?);
     }
     if let Some(file) = file {
         file.apply(&mut keeper.policy);
@@ -49,10 +48,7 @@ pub(super) fn setup(job: &Job, file: Option<&Config>, running: Option<&Fixed>) -
     if let Some(archive) = job.archive.as_ref().or(block.archive.as_ref()) {
         keeper.archive = archive.parse::<Archive>()?;
     }
-    let store = job.store.clone().or(block.store.as_ref().map(PathBuf::from)).map_or_else(default_store, Ok)?;
-    if store.to_str().is_some_and(|store| store.starts_with("postgres://") || store.starts_with("postgresql://")) {
-        bail!("--store {}: this version keeps its store in a file; name one", store.display());
-    }
+    let store = job.store.clone().or(block.store.as_ref().map(PathBuf::from)).map_or_else(store::default_place, Ok)?;
     let asked = Fixed { listen: config.listen, store, made_token: None };
     let mut fixed = running.map_or(asked.clone(), |running| running.kept(&asked));
     config.listen = fixed.listen;
@@ -69,7 +65,7 @@ impl Fixed {
             tracing::warn!(asked = %asked.listen, kept = %self.listen, "proxy.listen is changed by a restart only");
         }
         if asked.store != self.store {
-            let (asked, kept) = (asked.store.display(), self.store.display());
+            let (asked, kept) = (store::shown(&asked.store), store::shown(&self.store));
             tracing::warn!(%asked, %kept, "proxy.store is changed by a restart only");
         }
         self.clone()
@@ -85,11 +81,11 @@ pub(super) fn keeper_settings() -> KeeperSettings {
 /// How a model asks the store for what was left out.
 pub(super) fn recall_command(store: &Path) -> String {
     let command = KeeperSettings::default().recall_command;
-    match default_store() {
+    match store::default_place() {
         Ok(default) if default == store => command,
         _ => {
-            let path = std::path::absolute(store).unwrap_or_else(|_| store.to_owned());
-            format!("{command} --store '{}'", path.display().to_string().replace('\'', r"'\''"))
+            let named = store::named_anywhere(store);
+            format!("{command} --store '{}'", named.replace('\'', r"'\''"))
         }
     }
 }
@@ -155,13 +151,4 @@ pub(super) fn random_token() -> anyhow::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).context("the operating system gives no random numbers")?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// Where decisions are kept if nothing is said: in the user's data folder.
-pub(super) fn default_store() -> anyhow::Result<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let data = folder("XDG_DATA_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/share")));
-    let data =
-        data.or_else(|| folder("LOCALAPPDATA")).context("there is no home folder: name the store with --store")?;
-    Ok(data.join("louver").join("louver.db"))
 }

@@ -1,7 +1,8 @@
 //! `louver recall --archive`: what did the proxy leave out?
 
 use super::recall::{NO_SUCH_WORDS, nothing_in, show_hits, show_messages};
-use super::{Exit, Shell, archive, proxy_setup};
+use super::store::open_existing;
+use super::{Exit, Shell, proxy_setup};
 use crate::args::Recall;
 use crate::recall::{Excerpt, Row};
 use crate::settings::{Wanted, wanted};
@@ -9,10 +10,10 @@ use anyhow::{Context, bail};
 use louver::Message;
 use louver::address::Address;
 use louver::inspect::pieces;
-use louver_proxy::ViewRecord;
+use louver_proxy::{NOTHING_ARCHIVED, left_out_at};
 use louver_store::{
-    ArchiveHit, ArchivedMessage, ChainPoint, ChainTag, Content, Decisions, MAX_PAGE_BYTES, Maintenance, ReaderId,
-    RecallRequest, Recalled, SearchAnswer, SearchRequest, SearchScope, SqliteStore,
+    ArchiveHit, ArchivedMessage, ChainPoint, ChainTag, MAX_PAGE_BYTES, ReaderId, RecallRequest, Recalled, SearchAnswer,
+    SearchRequest, SearchScope, Store,
 };
 use std::collections::HashMap;
 
@@ -22,8 +23,8 @@ const TAG_BYTES: usize = 6;
 pub(super) fn run(job: &Recall, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     let (point, typed) = sought(job);
     let wanted = wanted(typed)?;
-    let store = archive::open(job.store.as_deref())?;
-    let reading = Reading { job, store: &store, reader: proxy_setup::keeper_settings().user, point };
+    let store = open_existing(job.store.as_deref())?;
+    let reading = Reading { job, store: &*store, reader: proxy_setup::keeper_settings().user, point };
     super::task::runtime()?.block_on(async {
         let exit = match &wanted {
             Wanted::Address(address) => reading.fetch(address, shell).await,
@@ -46,7 +47,7 @@ fn sought(job: &Recall) -> (Option<ChainPoint>, &str) {
 /// One question to an archive.
 struct Reading<'r> {
     job: &'r Recall,
-    store: &'r SqliteStore,
+    store: &'r dyn Store,
     reader: ReaderId,
     point: Option<ChainPoint>,
 }
@@ -55,7 +56,13 @@ impl Reading<'_> {
     /// The messages of an address, as they came.
     async fn fetch(&self, address: &Address, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
         let Some(point) = &self.point else {
-            bail!("message {address} of which conversation? A ledger's first line has its tag: TAG:{address}");
+            if !self.is_anything_archived().await? {
+                return self.nothing(NOTHING_ARCHIVED, shell);
+            }
+            bail!(
+                "message {address} of which conversation? A ledger's first line has its tag: TAG:{address}; or name one \
+                 of `louver archive list` behind it"
+            );
         };
         let (mut found, mut left) = (Vec::new(), Some(address.clone()));
         while let Some(wanted) = left {
@@ -64,7 +71,7 @@ impl Reading<'_> {
                     found.extend(messages);
                     left = next.and_then(|next| behind(&wanted, next));
                 }
-                Recalled::UnknownTag => return self.nothing(UNKNOWN, shell),
+                Recalled::UnknownTag => return self.unknown(shell).await,
                 Recalled::AmbiguousTag => return self.nothing(AMBIGUOUS, shell),
                 Recalled::Missing { index } => {
                     return self.nothing(&format!("message {index} is not kept there"), shell);
@@ -82,15 +89,18 @@ impl Reading<'_> {
     /// The best passages of what was left out.
     async fn search(&self, query: &str, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
         let scope = match &self.point {
-            Some(ChainPoint::Tag(tag)) => self.left_out_at(tag).await?,
+            Some(ChainPoint::Tag(tag)) => left_out_at(self.store, tag).await?,
             Some(ChainPoint::Newest(id)) => SearchScope::Conversation(id.clone()),
             None => SearchScope::Everything,
         };
         let (reader, query) = (self.reader.clone(), query.to_owned());
         let hits = match self.store.search(SearchRequest { reader, scope, query, limit: self.job.limit }).await? {
-            SearchAnswer::Hits(hits) if hits.is_empty() => return self.nothing(NO_SUCH_WORDS, shell),
+            SearchAnswer::Hits(hits) if hits.is_empty() => {
+                let is_archived = self.is_anything_archived().await?;
+                return self.nothing(if is_archived { NO_SUCH_WORDS } else { NOTHING_ARCHIVED }, shell);
+            }
             SearchAnswer::Hits(hits) => hits,
-            SearchAnswer::UnknownScope => return self.nothing(UNKNOWN, shell),
+            SearchAnswer::UnknownScope => return self.unknown(shell).await,
             SearchAnswer::AmbiguousTag => return self.nothing(AMBIGUOUS, shell),
         };
         let mut found = Vec::new();
@@ -110,17 +120,6 @@ impl Reading<'_> {
         show_hits(self.job, rows, &excerpts, shell)
     }
 
-    /// What the cut left out at which a tag was written; where it names no cut, everything up to there.
-    async fn left_out_at(&self, tag: &ChainTag) -> anyhow::Result<SearchScope> {
-        let decisions = self.store.decisions_at(tag.clone()).await?;
-        let records = decisions.iter().filter_map(|stored| ViewRecord::parse(&stored.decision.record).ok());
-        let left_out = records.flat_map(|record| record.left_out().collect::<Vec<_>>());
-        Ok(match Address::of_ranges(left_out) {
-            Some(within) => SearchScope::Counted { tag: tag.clone(), within },
-            None => SearchScope::Chain { tag: tag.clone(), within: None },
-        })
-    }
-
     /// The message that a hit stands in.
     async fn message_of(&self, hit: &ArchiveHit) -> anyhow::Result<ArchivedMessage> {
         let point = ChainPoint::Tag(hit.place.chain.into());
@@ -135,6 +134,24 @@ impl Reading<'_> {
     async fn recall(&self, point: ChainPoint, address: Address) -> anyhow::Result<Recalled> {
         let request = RecallRequest { reader: self.reader.clone(), point, address, max_bytes: MAX_PAGE_BYTES };
         Ok(self.store.recall(request).await?)
+    }
+
+    async fn is_anything_archived(&self) -> anyhow::Result<bool> {
+        Ok(self.store.has_content(self.reader.clone()).await?)
+    }
+
+    /// Says why a conversation has no messages here.
+    async fn unknown(&self, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
+        if !self.is_anything_archived().await? {
+            return self.nothing(NOTHING_ARCHIVED, shell);
+        }
+        if let Some(ChainPoint::Newest(id)) = &self.point {
+            let account = self.store.conversation(id.clone()).await?;
+            if account.is_some_and(|account| account.info.reader == self.reader) {
+                return self.nothing("no message of this conversation is archived", shell);
+            }
+        }
+        self.nothing(UNKNOWN, shell)
     }
 
     fn nothing(&self, reason: &str, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {

@@ -5,12 +5,12 @@ use crate::args::Replay;
 use crate::output::Staged;
 use crate::printer::{grouped, plural, safe};
 use anyhow::{Context, ensure};
-use louver_replay::input::{self, MAX_BYTES, Source};
-use louver_replay::report::{page, table};
+use louver_replay::input::{self, Client, MAX_BYTES, Source, clients};
+use louver_replay::report::{page, session_table, table};
 use louver_replay::{Options, Progress, Report, explain, replay_files};
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -20,19 +20,21 @@ const BAR: usize = 30;
 const FRAME: Duration = Duration::from_millis(100);
 
 pub(super) fn run(job: &Replay, options: &Options, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
-    let sources = sources(&job.paths, shell)?;
+    ensure!(
+        ![&job.json, &job.html].into_iter().all(|path| path.as_deref().is_some_and(is_stdout)),
+        "--json - and --html - would both go to stdout: give one of them a file"
+    );
+    let sources = sources(job, shell)?;
     if let Some(turn) = job.explain {
         return explain_one(options, &sources, turn, shell);
     }
     let started = Instant::now();
-    let report = replay(options, &sources, started, shell)?;
+    let mut report = replay(options, &sources, started, shell)?;
+    report.command = Some(shell.command.clone());
+    // A table of nothing would look like a finding.
+    ensure!(!report.runs.is_empty(), "nothing to replay in {}{}{}", places(job), selected(job), obstacle(&report));
     for skipped in &report.skipped {
         shell.printer.warning(&format!("skipped {}: {}", skipped.file, skipped.reason));
-    }
-    if report.runs.is_empty() && job.json.is_none() && job.html.is_none() {
-        // A table of nothing would look like a finding.
-        shell.printer.note("No conversation could be read, so there is nothing to compare.");
-        return Ok(Exit::Finding);
     }
     warn(&report, shell);
     deliver(job, &report, shell)?;
@@ -40,11 +42,49 @@ pub(super) fn run(job: &Replay, options: &Options, shell: &mut Shell<'_>) -> any
     Ok(if report.skipped.is_empty() { Exit::Done } else { Exit::Finding })
 }
 
-/// `-` is stdin, everything else a file or a folder.
-fn sources(paths: &[PathBuf], shell: &mut Shell<'_>) -> anyhow::Result<Vec<Source>> {
+/// What was looked through.
+fn places(job: &Replay) -> String {
+    let named: Vec<String> = match job.paths.is_empty() {
+        true => known_clients().iter().map(|client| client.folder.display().to_string()).collect(),
+        false => job.paths.iter().map(|path| path.display().to_string()).collect(),
+    };
+    named.join(", ")
+}
+
+/// Why nothing could be read.
+fn obstacle(report: &Report) -> String {
+    match report.skipped.as_slice() {
+        [] => String::new(),
+        [only] => format!(": {} {}", only.file, only.reason),
+        [first, ..] => {
+            let others = plural(report.skipped.len() - 1, "other file");
+            format!(": {} {}, and {others} could not be read either", first.file, first.reason)
+        }
+    }
+}
+
+/// What else was asked for.
+fn selected(job: &Replay) -> String {
+    match (&job.project, job.since) {
+        (None, None) => String::new(),
+        (Some(project), None) => format!(" of project `{project}`"),
+        (None, Some(_)) => " that is new enough for --since".to_owned(),
+        (Some(project), Some(_)) => format!(" of project `{project}` that is new enough for --since"),
+    }
+}
+
+fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// `-` is stdin, everything else a file or a folder; where nothing is named, what the clients recorded.
+fn sources(job: &Replay, shell: &mut Shell<'_>) -> anyhow::Result<Vec<Source>> {
+    if job.paths.is_empty() {
+        return recorded_sessions(shell);
+    }
     let mut sources = Vec::new();
-    for path in paths {
-        if path.as_os_str() == "-" {
+    for path in &job.paths {
+        if is_stdout(path) {
             let mut text = String::new();
             shell.stdin.reader.take(MAX_BYTES + 1).read_to_string(&mut text).context("stdin")?;
             sources.push(Source::Text { name: "stdin".to_owned(), text });
@@ -52,7 +92,34 @@ fn sources(paths: &[PathBuf], shell: &mut Shell<'_>) -> anyhow::Result<Vec<Sourc
             sources.extend(input::find(std::slice::from_ref(path)));
         }
     }
-    ensure!(!sources.is_empty(), "no .json or .jsonl file there");
+    ensure!(!sources.is_empty(), "nothing to replay: no .json or .jsonl file in {}", places(job));
+    Ok(sources)
+}
+
+fn known_clients() -> Vec<Client> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    std::env::home_dir().map(|home| clients(&home, variable).to_vec()).unwrap_or_default()
+}
+
+/// The sessions of all clients, with a word about where they were found.
+fn recorded_sessions(shell: &mut Shell<'_>) -> anyhow::Result<Vec<Source>> {
+    let clients = known_clients();
+    let mut sources = Vec::new();
+    let (mut found, mut places) = (Vec::new(), Vec::new());
+    for client in clients {
+        let sessions = client.sessions();
+        places.push(format!("{} ({})", client.folder.display(), client.name));
+        if !sessions.is_empty() {
+            found.push(format!("{} ({}, {})", client.folder.display(), client.name, plural(sessions.len(), "file")));
+            sources.extend(sessions);
+        }
+    }
+    ensure!(
+        !sources.is_empty(),
+        "nothing to replay: no session in {}; name a file or a folder",
+        if places.is_empty() { "a home that is not known".to_owned() } else { places.join(", ") }
+    );
+    shell.printer.note(&safe(&format!("Replaying {}", found.join(", "))));
     Ok(sources)
 }
 
@@ -61,8 +128,7 @@ fn explain_one(options: &Options, sources: &[Source], turn: usize, shell: &mut S
     let source = &sources[0];
     let conversations = input::read(source).with_context(|| source.name())?;
     let text = explain(&conversations, options, turn)?;
-    let lines: String = text.lines().map(|line| format!("{}\n", safe(line))).collect();
-    shell.printer.text(&lines)?;
+    shell.printer.text(&safe_lines(&text))?;
     Ok(Exit::Done)
 }
 
@@ -129,18 +195,28 @@ fn warn(report: &Report, shell: &mut Shell<'_>) {
 
 /// Files first, each whole or not at all; then stdout.
 fn deliver(job: &Replay, report: &Report, shell: &mut Shell<'_>) -> anyhow::Result<()> {
-    let json = report.to_json()?;
-    let is_stdout = |path: &Path| path.as_os_str() == "-";
+    let outputs = [(&job.json, report.to_json()?), (&job.html, page(report))];
     let mut staged = Vec::new();
-    if let Some(path) = job.json.as_deref().filter(|path| !is_stdout(path)) {
-        staged.push(Staged::write(path, json.as_bytes())?);
-    }
-    if let Some(path) = &job.html {
-        staged.push(Staged::write(path, page(report).as_bytes())?);
+    let mut printed = None;
+    for (path, text) in &outputs {
+        match path.as_deref() {
+            Some(path) if is_stdout(path) => printed = Some(text),
+            Some(path) => staged.push(Staged::write(path, text.as_bytes())?),
+            None => {}
+        }
     }
     staged.into_iter().try_for_each(Staged::commit)?;
-    match job.json.as_deref().is_some_and(is_stdout) {
-        true => shell.printer.data(json.as_bytes()),
-        false => shell.printer.text(&table(report)),
+    match printed {
+        Some(text) => shell.printer.data(text.as_bytes()),
+        None => {
+            // A list of one session would repeat the table.
+            let top = if report.sessions.len() > 1 { job.top } else { 0 };
+            shell.printer.text(&safe_lines(&format!("{}{}", session_table(report, top), table(report))))
+        }
     }
+}
+
+/// Text of several lines with its other control characters spelled out.
+fn safe_lines(text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", safe(line))).collect()
 }

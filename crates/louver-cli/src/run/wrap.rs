@@ -1,12 +1,12 @@
 //! `louver wrap`: a client behind a proxy of its own.
 
 use super::private_memory::keep_memory_private;
-use super::{Exit, Shell, proxy, proxy_setup};
+use super::{Exit, Shell, proxy, proxy_setup, store};
 use crate::args::{Wrap as Job, WrappedClient};
 use crate::printer::{dollars, plural};
 use anyhow::Context;
 use louver_proxy::{AccessToken, Archive, Keeper, Proxy, ProxyConfig, UpstreamUrl};
-use louver_store::{Account, Maintenance, PageRequest, SqliteStore, UnixMillis, Whose};
+use louver_store::{PageRequest, Store, UnixMillis, Whose};
 use std::ffi::OsString;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -24,12 +24,12 @@ struct Start {
 pub(super) fn run(job: &Job, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     keep_memory_private();
     super::task::runtime()?.block_on(async {
-        let path = job.store.clone().map_or_else(proxy_setup::default_store, Ok)?;
-        let store = proxy::open(&path)?;
+        let path = job.store.clone().map_or_else(store::default_place, Ok)?;
+        let store = store::open(&path)?;
         let mut keeper = proxy_setup::keeper_settings();
         keeper.recall_command = proxy_setup::recall_command(&path);
         (keeper.archive, keeper.context_window) = (Archive::Full, job.context_window);
-        let serving = Proxy::bind(config(job)?, Keeper::new(Arc::clone(&store) as Arc<_>, keeper)).await?;
+        let serving = Proxy::bind(config(job)?, Keeper::new(Arc::clone(&store), keeper)).await?;
         let start = start(job.client, &format!("http://{}", serving.local_addr()));
         let began = proxy::now();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -39,7 +39,7 @@ pub(super) fn run(job: &Job, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
         serving.await?;
         store.flush().await?;
         let status = status?;
-        say_what_was_saved(&store, began, shell).await?;
+        say_what_was_saved(&*store, began, shell).await?;
         store.close().await?;
         Ok(exit_of(status))
     })
@@ -110,7 +110,7 @@ async fn client(start: &Start, arguments: &[OsString]) -> anyhow::Result<ExitSta
 }
 
 /// Two lines: the money, and what was left out.
-async fn say_what_was_saved(store: &SqliteStore, began: UnixMillis, shell: &mut Shell<'_>) -> anyhow::Result<()> {
+async fn say_what_was_saved(store: &dyn Store, began: UnixMillis, shell: &mut Shell<'_>) -> anyhow::Result<()> {
     let page = store.conversations(Whose::Everybody, PageRequest::first(1_000)).await?;
     let mine: Vec<_> = page.rows.iter().filter(|row| row.last >= began).collect();
     let requests: u64 = mine.iter().map(|row| row.requests).sum();

@@ -124,6 +124,16 @@ fn a_history_that_is_longer_than_its_models_window_is_a_finding() {
 }
 
 #[test]
+fn a_history_that_is_too_long_and_illegal_is_told_both_ways_out() {
+    let content = "many words ".repeat(200);
+    let input =
+        format!(r#"[{{"role":"user","content":[{{"type":"text","text":""}},{{"type":"text","text":"{content}"}}]}}]"#);
+    let run = louver_with("check --format anthropic --context-window 100 --counter chars4", input);
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.ends_with("; louver repair makes it legal, louver trim makes it fit\n"), "{}", run.stderr);
+}
+
+#[test]
 fn the_model_that_the_input_names_has_to_take_it() {
     let content = "many words ".repeat(12_000);
     let input = |model: &str| format!(r#"{{"model":"{model}","messages":[{{"role":"user","content":"{content}"}}]}}"#);

@@ -227,10 +227,15 @@ fn a_flag_for_commands_is_idle_where_there_are_none() {
     let world = World::new();
     let sandbox = world.sandbox(steps(1));
     let config = format!("provider: {{type: anthropic-api, base_url: '{}', api_key_env: TEST_KEY}}", sandbox.url());
-    let run = |flags: &[&str]| Run::of(&world.command(&config).args(flags).output().unwrap());
+    std::fs::create_dir(world.path("root")).unwrap();
+    let run = |flags: &[&str]| Run::of(&world.command(&config).args(["--root", "root"]).args(flags).output().unwrap());
     let idle = "warning: --allow-tcp has no effect: ";
     let alone = run(&["--allow-tcp"]);
     assert!(alone.done().contains("All is read.") && alone.stderr.contains(idle), "{}", alone.stderr);
     let used = run(&["--allow-tcp", "--allow", "ls"]);
     assert!(used.done().contains("All is read.") && !used.stderr.contains(idle), "{}", used.stderr);
+    assert!(!used.stderr.contains("there is no such program"), "{}", used.stderr);
+    let missing = run(&["--allow", "ls", "--allow", "no-such-program --flag"]);
+    let warning = "warning: --allow no-such-program: there is no such program here\n";
+    assert!(missing.done().contains("All is read.") && missing.stderr.contains(warning), "{}", missing.stderr);
 }

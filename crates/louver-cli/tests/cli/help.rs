@@ -4,7 +4,7 @@ use crate::louver;
 
 #[test]
 fn help_is_helpful() {
-    let commands = "/trim/check/repair/inspect/condense/recall/replay/run/proxy/wrap/archive/sandbox/demo/models/completions\
+    let commands = "/trim/check/repair/inspect/condense/recall/replay/run/proxy/wrap/archive/mcp/sandbox/demo/models/completions\
         /config/config check/config schema";
     for command in commands.split('/') {
         let name = if command.is_empty() { "louver".to_owned() } else { command.replace(' ', "_") };

@@ -38,7 +38,7 @@ fn data_and_table_agree() {
     assert_eq!(pinned, [0].into_iter().chain(39..60).collect::<Vec<_>>());
     let survey = json(louver("inspect examples/agent.json --json").done());
     let pinned: Vec<usize> = (0..60).filter(|index| survey["messages"][*index]["pinned"] == true).collect();
-    assert_eq!(pinned, [0].into_iter().chain(11..60).collect::<Vec<_>>(), "first request and what is recent");
+    assert_eq!(pinned, [0].into_iter().chain(52..60).collect::<Vec<_>>(), "first request and what is recent");
     assert_eq!((&messages[1]["unit"], &messages[2]["unit"]), (&serde_json::json!(1), &serde_json::json!(1)));
 }
 

@@ -13,6 +13,7 @@ mod help;
 mod inspect;
 mod known_models;
 mod mcp;
+mod mcp_serving;
 mod output;
 mod proxy;
 mod proxy_sentences;

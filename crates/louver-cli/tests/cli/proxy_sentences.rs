@@ -63,10 +63,12 @@ fn stores_that_cannot_be_opened_are_named() {
     let name = text.display().to_string();
     assert!(store(&name).refused().contains(&name));
     assert!(store(&format!("{name}/inside.db")).refused().contains("inside.db"));
-    assert_eq!(
-        store("postgres://host/louver").refused(),
-        "--store postgres://host/louver: this version keeps its store in a file; name one"
-    );
+    let run = store("postgres://ann:hidden@127.0.0.1:1/louver");
+    let told = run.refused();
+    assert!(told.starts_with("postgres://ann@127.0.0.1:1/louver: the store's server cannot be reached"), "{told}");
+    assert!(told.ends_with("; name another store with --store") && !told.contains("hidden"), "{told}");
+    let told = store("postgres://ann:hidden@host:port/louver");
+    assert!(told.refused().starts_with("the store's address cannot be read: expected postgres://"));
 }
 
 #[test]

@@ -4,8 +4,8 @@ use crate::{Run, json, root};
 use assert_cmd::cargo::cargo_bin_cmd;
 use louver::Format;
 use louver_store::{
-    ChainHash, Content, ConversationInfo, Decision, DecisionKey, Decisions, Maintenance, NewContent, NewMessage,
-    SqliteStore, UnixMillis,
+    Account, ChainHash, Content, ConversationInfo, Decision, DecisionKey, Decisions, Maintenance, NewContent,
+    NewMessage, Outcome, Queued, RequestEntry, SqliteStore, UnixMillis,
 };
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -57,6 +57,8 @@ fn kept() -> Kept {
         previous: None,
         messages: SAID.into_iter().zip(1..).map(message).collect(),
     };
+    let unkept = conversation("c3", "ann");
+    let nothing_kept = conversation("c4", "eve");
     let others = NewContent {
         conversation: conversation("c2", "bob"),
         messages: vec![message(("Bob has a zebra, too.", 9))],
@@ -67,6 +69,10 @@ fn kept() -> Kept {
         store.put_content(content).await.unwrap();
         store.put_content(others).await.unwrap();
         store.insert_decision(decision()).await.unwrap();
+        for info in [unkept, nothing_kept] {
+            let request = RequestEntry::new(UnixMillis(1), "anthropic", "sonnet", Outcome::Passed);
+            assert_eq!(store.record_request(&info, request), Queued::Waiting);
+        }
         store.close().await.unwrap();
     });
     Kept { file, _folder: folder }
@@ -137,4 +143,88 @@ fn what_cannot_be_asked_is_refused_in_one_sentence() {
     let nowhere = recall("ann", Path::new("/nowhere/louver.db"), &["a5a5a5a5:1"]);
     assert!(nowhere.refused().contains("there is no store here"), "{}", nowhere.stderr);
     assert_eq!(recall("ann", &kept.file, &["zebra", "--model", "gpt-5"]).code, 2);
+}
+
+#[test]
+fn what_is_not_archived_is_said() {
+    let kept = kept();
+    let sentence = "no message of yours is archived here: `louver proxy --archive full` and `louver wrap` keep them, from then \
+        on\n";
+    for words in [vec!["12"], vec!["1", "c4"], vec!["zebra"], vec!["zebra", "c4"], vec!["a5a5a5a5a5a5:1"]] {
+        let run = recall("eve", &kept.file, &words);
+        assert_eq!((run.code, run.stdout.as_str()), (1, ""), "{words:?}");
+        assert!(run.stderr.ends_with(sentence), "{words:?}: {}", run.stderr);
+    }
+    assert_eq!(recall("eve", &kept.file, &["12"]).stderr, format!("the archive: {sentence}"));
+    let run = recall("ann", &kept.file, &["1", "c3"]);
+    assert_eq!((run.code, run.stderr.as_str()), (1, "c3: no message of this conversation is archived\n"));
+}
+
+/// The program as somebody who may read a store but write nothing: neither its file nor beside it.
+#[cfg(unix)]
+fn unwritable(kept: &Kept) -> impl Fn(&[&str]) -> std::process::Command {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::process::CommandExt;
+    let folder = kept.file.parent().unwrap().to_owned();
+    let is_root = Path::new("/proc/self").metadata().is_ok_and(|process| process.uid() == 0);
+    // Root may write everywhere, so it is nobody, who may not be able to reach the program where it is.
+    let program = if is_root {
+        let copy = folder.join("louver");
+        std::fs::copy(assert_cmd::cargo::cargo_bin!("louver"), &copy).unwrap();
+        copy
+    } else {
+        assert_cmd::cargo::cargo_bin!("louver").to_owned()
+    };
+    let allow = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        allow(&path, if path.ends_with("louver") { 0o555 } else { 0o444 });
+    }
+    allow(&folder, 0o555);
+    move |args| {
+        let mut command = std::process::Command::new(&program);
+        if is_root {
+            command.uid(65_534).gid(65_534);
+        }
+        command.current_dir("/").env_clear().env("USER", "ann").args(args);
+        command
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn where_nothing_can_be_written_it_is_read_all_the_same() {
+    use std::io::Write;
+    use std::os::unix::fs::PermissionsExt;
+    let kept = kept();
+    let (folder, store) = (kept.file.parent().unwrap(), kept.file.to_str().unwrap());
+    let louver = unwritable(&kept);
+    let files = || {
+        let mut names: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        (names, std::fs::read(&kept.file).unwrap())
+    };
+    let before = files();
+    let run = |args: &[&str]| Run::of(&louver(args).output().unwrap());
+    let recalled = run(&["recall", "--archive", "a5a5a5a5a5a5:1", "--store", store]);
+    assert_eq!(recalled.done(), "#1  user  text\nA zebra at the gate.\n");
+    assert!(run(&["recall", "--archive", "a5a5a5a5a5a5:zebra", "--store", store]).done().contains("A zebra"));
+    assert!(run(&["archive", "list", "--store", store]).done().contains("c1"));
+    let refused = run(&["archive", "delete", "c1", "--store", store]);
+    assert!(refused.refused().contains("the store may not be written"), "{}", refused.stderr);
+
+    let mut command = louver(&["mcp", "--store", store]);
+    let piped = std::process::Stdio::piped;
+    let mut child = command.stdin(piped()).stdout(piped()).stderr(piped()).spawn().unwrap();
+    for what in ["a5a5a5a5a5a5:2", "zebra"] {
+        let call = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": { "name": "recall", "arguments": { "what": what } } });
+        writeln!(child.stdin.as_mut().unwrap(), "{call}").unwrap();
+    }
+    let served = Run::of(&child.wait_with_output().unwrap());
+    let answers: Vec<String> =
+        served.done().lines().map(|line| json(line)["result"]["content"][0]["text"].to_string()).collect();
+    assert!(answers[0].contains("Not a horse.") && answers[1].contains("zebra at the gate"), "{answers:?}");
+    assert!(files() == before, "something was written");
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
 }

@@ -17,15 +17,24 @@ pub struct Piece {
 /// Before every request.
 const NEVER: i64 = i64::MIN;
 
+/// What is left of a cache that has expired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Nothing.
+    Nothing,
+    /// System and tools: other conversations with the same ones keep them warm.
+    Static,
+}
+
 /// A point in some request: everything up to and with one message.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     /// What everything up to here costs, system and tools included.
     amount: Millitokens,
-    /// The last request that went through here.
-    passed: i64,
-    /// When the entry that ends here was last used, if one does.
-    entry: Option<i64>,
+    /// How long what leads here stays known, since the last request that went through.
+    passed_until: i64,
+    /// The same for the entry that ends here, if one does.
+    entry_until: Option<i64>,
 }
 
 /// Every prefix that was ever sent, as a tree, with the time of its last use.
@@ -41,15 +50,32 @@ pub struct Book {
 impl Book {
     /// An empty cache. `overhead` is what system and tools cost in every request.
     pub fn new(rules: CacheRules, overhead: Millitokens) -> Self {
-        let root = Node { amount: overhead, passed: NEVER, entry: None };
+        let root = Node { amount: overhead, passed_until: NEVER, entry_until: None };
         Self { rules, nodes: vec![root], children: HashMap::new() }
     }
 
-    /// Forgets everything, as after a long pause.
-    pub fn turn_cold(&mut self) {
+    /// Forgets everything but what is left, as after a long pause.
+    pub fn turn_cold(&mut self, left: Left, now: i64) {
         self.nodes.truncate(1);
-        self.nodes[0] = Node { passed: NEVER, entry: None, ..self.nodes[0] };
         self.children.clear();
+        let until = now.saturating_add(self.rules.ttl_millis);
+        let (passed_until, entry_until) = match left {
+            Left::Nothing => (NEVER, None),
+            Left::Static => (until, Some(until)),
+        };
+        self.nodes[0] = Node { passed_until, entry_until, ..self.nodes[0] };
+    }
+
+    /// Forgets every prefix of more than so much: what stood behind it has been changed.
+    pub fn forget_beyond(&mut self, amount: Millitokens) {
+        for node in self.nodes.iter_mut().filter(|node| node.amount > amount) {
+            (node.passed_until, node.entry_until) = (NEVER, None);
+        }
+    }
+
+    /// What is used from now on lives so long.
+    pub fn set_life(&mut self, ttl_millis: i64) {
+        self.rules.ttl_millis = ttl_millis;
     }
 
     /// Bills a request and remembers it. Its first `leading_system` pieces belong to the static part.
@@ -72,7 +98,7 @@ impl Book {
             let amount = self.nodes[at as usize].amount + piece.amount;
             let (nodes, children) = (&mut self.nodes, &mut self.children);
             at = *children.entry((at, piece.content)).or_insert_with(|| {
-                nodes.push(Node { amount, passed: NEVER, entry: None });
+                nodes.push(Node { amount, passed_until: NEVER, entry_until: None });
                 next
             });
             path.push(at);
@@ -86,23 +112,23 @@ impl Book {
 
     /// How far into the request the cache reaches, as a position of its path.
     fn known(&self, path: &[u32], now: i64) -> Option<usize> {
-        let is_warm = |used: i64| used != NEVER && now.saturating_sub(used) < self.rules.ttl_millis;
         let node = |at: &u32| self.nodes[*at as usize];
         match self.rules.kind {
-            CacheKind::Explicit => path.iter().rposition(|at| node(at).entry.is_some_and(is_warm)),
+            CacheKind::Explicit => path.iter().rposition(|at| node(at).entry_until.is_some_and(|until| now < until)),
             // Whoever goes through a node goes through the nodes before it, so warmth only ends once.
-            CacheKind::Automatic => path.iter().rposition(|at| is_warm(node(at).passed)),
+            CacheKind::Automatic => path.iter().rposition(|at| now < node(at).passed_until),
         }
     }
 
     /// The client marks the static part, what it read, and the end.
     fn remember(&mut self, path: &[u32], known: Option<usize>, leading_system: usize, now: i64) {
+        let until = now.saturating_add(self.rules.ttl_millis);
         for at in path {
-            self.nodes[*at as usize].passed = now;
+            self.nodes[*at as usize].passed_until = until;
         }
         let last = path.len() - 1;
         for marked in [Some(leading_system.min(last)), known, Some(last)].into_iter().flatten() {
-            self.nodes[path[marked] as usize].entry = Some(now);
+            self.nodes[path[marked] as usize].entry_until = Some(until);
         }
     }
 }
@@ -147,8 +173,40 @@ mod tests {
     fn a_cold_turn_reads_nothing() {
         let mut book = Book::new(AUTOMATIC, Millitokens::from_tokens(50));
         book.settle(&pieces(&[1]), 0, 0);
-        book.turn_cold();
+        book.turn_cold(Left::Nothing, 0);
         assert_eq!(book.settle(&pieces(&[1, 2]), 0, 0).read, 0);
         assert_eq!(book.settle(&pieces(&[1, 2]), 0, 0).read, 250);
+    }
+
+    #[test]
+    fn others_may_keep_the_static_part_warm() {
+        for rules in [EXPLICIT, AUTOMATIC] {
+            let mut book = Book::new(rules, Millitokens::from_tokens(50));
+            book.turn_cold(Left::Static, 0);
+            assert_eq!(book.settle(&pieces(&[1]), 0, 0).read, 50);
+        }
+    }
+
+    #[test]
+    fn a_change_far_back_leaves_what_stands_before_it() {
+        for rules in [EXPLICIT, AUTOMATIC] {
+            let mut book = Book::new(rules, Millitokens::from_tokens(50));
+            book.settle(&pieces(&[1]), 0, 0);
+            book.settle(&pieces(&[1, 2, 3]), 0, 0);
+            book.forget_beyond(Millitokens::from_tokens(200));
+            assert_eq!(book.settle(&pieces(&[1, 2, 3, 4]), 0, 0).read, 150);
+        }
+    }
+
+    #[test]
+    fn an_entry_lives_as_long_as_was_paid_for_when_it_was_used() {
+        for rules in [EXPLICIT, AUTOMATIC] {
+            let mut book = Book::new(rules, Millitokens::ZERO);
+            book.set_life(5_000);
+            book.settle(&pieces(&[1]), 0, 0);
+            book.set_life(1_000);
+            assert_eq!(book.settle(&pieces(&[1, 2]), 0, 4_999).read, 100);
+            assert_eq!(book.settle(&pieces(&[1, 2, 3]), 0, 6_000).read, 0);
+        }
     }
 }

@@ -3,5 +3,5 @@
 mod book;
 mod rules;
 
-pub use book::{Book, Piece};
+pub use book::{Book, Left, Piece};
 pub use rules::{CacheRules, Settled, Tariff};

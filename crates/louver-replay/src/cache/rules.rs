@@ -4,6 +4,8 @@ use louver::catalog::{CacheKind, Cost, Model, Prices, Tier};
 use louver::economy::Economy;
 use louver::tokens::{Factor, Millitokens};
 
+const HOUR_MILLIS: i64 = 3_600_000;
+
 /// When a prefix is cached, and in which steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheRules {
@@ -85,6 +87,17 @@ impl Tariff {
         self.prices = priced(&self.prices);
         for tier in &mut self.tiers {
             tier.prices = priced(&tier.prices);
+        }
+        self
+    }
+
+    /// The same where what is written lives for an hour, at the price of that.
+    #[must_use]
+    pub fn long_lived(mut self) -> Self {
+        self.cache.ttl_millis = HOUR_MILLIS;
+        self.prices.cache_write = self.prices.cache_write_1h;
+        for tier in &mut self.tiers {
+            tier.prices.cache_write = tier.prices.cache_write_1h;
         }
         self
     }

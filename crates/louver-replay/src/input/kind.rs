@@ -26,6 +26,11 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether a client wrote it while it worked, so that it says more than messages.
+    pub fn is_session(self) -> bool {
+        matches!(self, Self::ClaudeCode | Self::Codex | Self::GeminiCli | Self::GeminiCliLines)
+    }
+
     /// The kind of a text, by its first lines.
     pub fn of(text: &str) -> Self {
         let lines = text.lines().filter(|line| !line.trim().is_empty()).take(LOOK_AHEAD);

@@ -9,6 +9,7 @@
 //! | `gemini_cli` | Gemini CLI's session files |
 
 mod claude_code;
+mod clients;
 mod codex;
 mod gemini_cli;
 mod kind;
@@ -17,7 +18,9 @@ mod message_lines;
 mod moment;
 mod source;
 
+pub use clients::{Client, clients};
 pub use kind::Kind;
+pub use moment::{NoMoment, since};
 pub use source::{Source, find};
 
 use crate::conversation::Conversation;

@@ -1,6 +1,7 @@
 //! Where conversations come from.
 
 use super::{MAX_BYTES, ReadError};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A file, or text that was read elsewhere.
@@ -15,6 +16,13 @@ pub enum Source {
         /// The text.
         text: String,
     },
+    /// What was read elsewhere and may be no text: then it is skipped as such a file is.
+    Bytes {
+        /// The name.
+        name: String,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
 }
 
 impl Source {
@@ -22,7 +30,7 @@ impl Source {
     pub fn name(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
-            Self::Text { name, .. } => name.clone(),
+            Self::Text { name, .. } | Self::Bytes { name, .. } => name.clone(),
         }
     }
 
@@ -31,10 +39,20 @@ impl Source {
         match self {
             Self::File(path) => path.metadata().map_or(0, |metadata| metadata.len()),
             Self::Text { text, .. } => text.len() as u64,
+            Self::Bytes { bytes, .. } => bytes.len() as u64,
         }
     }
 
-    pub(super) fn text(&self) -> Result<String, ReadError> {
+    /// When it was last changed, in milliseconds since 1970, where that can be had.
+    pub(crate) fn modified_millis(&self) -> Option<i64> {
+        let Self::File(path) = self else {
+            return None;
+        };
+        let since = path.metadata().ok()?.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        i64::try_from(since.as_millis()).ok()
+    }
+
+    pub(crate) fn text(&self) -> Result<String, ReadError> {
         let size = self.bytes();
         if size > MAX_BYTES {
             return Err(ReadError::TooLarge(size));
@@ -42,6 +60,11 @@ impl Source {
         match self {
             Self::File(path) => std::fs::read_to_string(path).map_err(ReadError::File),
             Self::Text { text, .. } => Ok(text.clone()),
+            Self::Bytes { bytes, .. } => {
+                let mut text = String::with_capacity(bytes.len());
+                bytes.as_slice().read_to_string(&mut text).map_err(ReadError::File)?;
+                Ok(text)
+            }
         }
     }
 }
@@ -61,7 +84,7 @@ pub fn find(paths: &[PathBuf]) -> Vec<Source> {
     found.into_iter().map(Source::File).collect()
 }
 
-fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(super) fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else {
         // Reading the folder as a file will fail and name it.
         found.push(folder.to_owned());
@@ -76,8 +99,12 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
             if !is_link {
                 collect(&path, found);
             }
-        } else if path.extension().is_some_and(|extension| extension == "json" || extension == "jsonl") {
+        } else if has_extension(&path, "json") || has_extension(&path, "jsonl") {
             found.push(path);
         }
     }
+}
+
+pub(super) fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|other| other == extension)
 }

@@ -1,15 +1,20 @@
 //! What replay reports: rows, totals, a table for the terminal, a page for the browser.
 
+mod assumed;
 mod distribution;
 mod html;
+mod money;
 mod row;
+mod sessions;
 mod table;
 mod totals;
 
+pub(crate) use assumed::assumed;
 pub use distribution::Distribution;
 pub use html::page;
-pub use row::{ByKind, Detail, Measure, Point, RunRow};
-pub use table::table;
+pub use row::{ByKind, Conditions, Detail, Measure, Origin, Point, RunRow};
+pub use sessions::{Session, sessions};
+pub use table::{session_table, table};
 pub use totals::{Group, Hindsight, Pooled, Totals, totals};
 
 use serde::Serialize;
@@ -23,14 +28,44 @@ pub const HONEST_NOTE: &str = "Replay is off-policy: the recorded answers are gi
 pub struct Report {
     /// How to read it.
     pub note: &'static str,
+    /// The command that made it, where there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// What was assumed and what was recorded: overhead, prices, counter, window, cache life.
+    pub assumed: String,
     /// A row per conversation and policy.
     pub runs: Vec<RunRow>,
     /// A row per policy.
     pub totals: Vec<Totals>,
     /// The best plans in hindsight, as a reference line.
     pub hindsight: Hindsight,
+    /// The sessions, dearest first.
+    pub sessions: Vec<Session>,
+    /// Conversations that are counted in others from start to end.
+    pub copies: usize,
     /// What could not be read or measured.
     pub skipped: Vec<Skipped>,
+}
+
+/// What was really paid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bill {
+    /// Conversations with a recorded bill.
+    pub conversations: usize,
+    /// The sum of their bills.
+    pub recorded_usd: f64,
+    /// What replay makes of the same requests under `everything`, over what was paid.
+    pub quotient: Option<f64>,
+}
+
+impl Bill {
+    /// How far replay may be off before it has to be said.
+    const TOLERANCE: f64 = 0.1;
+
+    /// Whether a simulated bill is further from the recorded one than it should be.
+    pub fn is_off(quotient: f64) -> bool {
+        (quotient - 1.0).abs() > Self::TOLERANCE
+    }
 }
 
 /// A file that is not in the report.
@@ -47,7 +82,18 @@ impl Report {
     pub fn of(runs: Vec<RunRow>, skipped: Vec<Skipped>) -> Self {
         let totals = totals(&runs);
         let hindsight = Hindsight::of(&runs);
-        Self { note: HONEST_NOTE, runs, totals, hindsight, skipped }
+        let sessions = sessions(&runs);
+        let assumed = String::new();
+        Self { note: HONEST_NOTE, command: None, assumed, runs, totals, hindsight, sessions, copies: 0, skipped }
+    }
+
+    /// What was really paid, over all conversations that have a recorded bill.
+    pub fn bill(&self) -> Option<Bill> {
+        let Totals { policy, all, .. } = self.totals.first()?;
+        let is_recorded = |row: &&RunRow| row.policy == *policy && row.recorded_usd.is_some();
+        let conversations = self.runs.iter().filter(is_recorded).count();
+        let (recorded_usd, quotient) = (all.sum("recorded_usd"), all.simulated_over_recorded);
+        (conversations > 0).then_some(Bill { conversations, recorded_usd, quotient })
     }
 
     /// The report as JSON: the same bytes for the same input.

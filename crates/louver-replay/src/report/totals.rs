@@ -21,6 +21,8 @@ pub struct Totals {
     pub recall_by_age: BTreeMap<&'static str, Option<f64>>,
     /// Line recall by age.
     pub line_by_age: BTreeMap<&'static str, Option<f64>>,
+    /// Passage recall by age.
+    pub passage_by_age: BTreeMap<&'static str, Option<f64>>,
     /// Mention recall by origin.
     pub recall_by_origin: BTreeMap<&'static str, Option<f64>>,
     /// Per wire format.
@@ -47,6 +49,10 @@ pub struct Group {
     pub conversations: usize,
     /// 1 - sum of input costs / sum of baselines.
     pub saving_of_bill: Option<f64>,
+    /// The same with output.
+    pub saving_of_paid: Option<f64>,
+    /// What replay makes of recorded requests, over what they cost; null where nothing is recorded.
+    pub simulated_over_recorded: Option<f64>,
     /// The conversation that came out worst against its baseline.
     pub dearest_saving: Option<f64>,
     /// Half of the conversations are below.
@@ -68,7 +74,7 @@ pub struct Group {
 pub struct Hindsight {
     /// How many conversations.
     pub conversations: usize,
-    /// The median of the savings.
+    /// The median of the savings, of the same conversations that [`Totals::typical`] is of.
     pub median_saving: Option<f64>,
     /// 1 - sum of input costs / sum of baselines.
     pub saving_of_bill: Option<f64>,
@@ -101,9 +107,30 @@ impl Totals {
             },
             recall_by_age: pooled(Age::ALL.map(Age::name), &rows, |tally| &tally.by_age),
             line_by_age: pooled(Age::ALL.map(Age::name), &rows, |tally| &tally.line_by_age),
+            passage_by_age: pooled(Age::ALL.map(Age::name), &rows, |tally| &tally.passage_by_age),
             recall_by_origin: pooled(Speaker::ALL.map(Speaker::name), &rows, |tally| &tally.by_origin),
             by_format: grouped(&rows, |row| row.format.name()),
             by_length: grouped(&rows, |row| length_name(row.requests)),
+        }
+    }
+}
+
+/// So many conversations are enough to speak for themselves.
+const ENOUGH: usize = 10;
+
+impl Totals {
+    /// The conversations that medians are shown of: the long ones where there are enough of them, since most conversations
+    /// are so short that no policy does anything; else all.
+    pub fn typical(&self) -> &Group {
+        self.by_length.get(LONG).filter(|long| long.conversations >= ENOUGH).unwrap_or(&self.all)
+    }
+
+    /// Which conversations those are.
+    pub fn typical_name(&self) -> String {
+        let typical = self.typical();
+        match typical.conversations < self.all.conversations {
+            true => format!("the {} conversations with 100 and more requests", typical.conversations),
+            false => "all conversations".to_owned(),
         }
     }
 }
@@ -129,12 +156,15 @@ fn grouped(rows: &[&RunRow], key: impl Fn(&RunRow) -> &'static str) -> BTreeMap<
     groups.into_iter().map(|(name, rows)| (name, Group::of(&rows))).collect()
 }
 
+/// The longest conversations.
+const LONG: &str = "100+";
+
 fn length_name(requests: u64) -> &'static str {
     match requests {
         0..10 => "1-9",
         10..50 => "10-49",
         50..100 => "50-99",
-        _ => "100+",
+        _ => LONG,
     }
 }
 
@@ -156,6 +186,11 @@ impl Group {
             }
         }
         group.saving_of_bill = saving(group.sum("input_usd"), group.sum("baseline_input_usd"));
+        group.saving_of_paid = saving(group.sum("cost_usd"), group.sum("baseline_usd"));
+        let compared = || rows.iter().filter_map(|row| Some((row.simulated_over_recorded?, row.recorded_usd?)));
+        let recorded: f64 = compared().map(|(_, usd)| usd).sum();
+        let simulated: f64 = compared().map(|(quotient, usd)| quotient * usd).sum();
+        group.simulated_over_recorded = (recorded > 0.0).then(|| simulated / recorded);
         group.dearest_saving = rows.iter().filter_map(|row| row.saving).min_by(f64::total_cmp);
         group
     }
@@ -179,14 +214,17 @@ impl Group {
 impl Hindsight {
     /// The best plans for the conversations of these rows.
     pub fn of(rows: &[RunRow]) -> Self {
-        let mut best: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+        let mut best: BTreeMap<&str, (f64, &RunRow)> = BTreeMap::new();
         for row in rows {
-            let cheapest = best.entry(&row.file).or_insert((f64::INFINITY, row.baseline_input_usd));
+            let cheapest = best.entry(&row.file).or_insert((f64::INFINITY, row));
             cheapest.0 = cheapest.0.min(row.optimum_input_usd);
         }
-        let savings = Distribution::of(best.values().map(|(cost, baseline)| saving(*cost, *baseline)));
+        let is_long = |row: &RunRow| length_name(row.requests) == LONG;
+        let has_long = best.values().filter(|(_, row)| is_long(row)).count() >= ENOUGH;
+        let typical = best.values().filter(|(_, row)| !has_long || is_long(row));
+        let savings = Distribution::of(typical.map(|(cost, row)| saving(*cost, row.baseline_input_usd)));
         let input_usd = best.values().map(|(cost, _)| cost).sum();
-        let baseline_usd = best.values().map(|(_, baseline)| baseline).sum();
+        let baseline_usd = best.values().map(|(_, row)| row.baseline_input_usd).sum();
         Self {
             conversations: best.len(),
             median_saving: savings.quantile(0.5),

@@ -7,13 +7,15 @@
 mod names_and_lines;
 mod pattern;
 mod presence;
+mod recalls;
 mod references;
 mod retrieval;
 mod tally;
 
-pub use names_and_lines::{NamesAndLines, Numbering};
+pub use names_and_lines::{NamesAndLines, Numbering, Occurrence, TEXT_END};
 pub use pattern::identifiers;
 pub use presence::Presence;
+pub use recalls::{Lost, Recalls};
 pub use references::{Age, Reference, references};
-pub use retrieval::{Retrieval, query};
+pub use retrieval::{Retrieval, Retrieved, query};
 pub use tally::{Outcome, Share, Tally};

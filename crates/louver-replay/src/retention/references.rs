@@ -32,6 +32,11 @@ impl Age {
         Self::ALL[Self::BUCKETS.partition_point(|(most, _)| turns > *most)]
     }
 
+    /// Whether it is more than five turns: about what is younger nearly every window knows.
+    pub fn is_old(self) -> bool {
+        self > Self::UpTo5
+    }
+
     /// The name used in reports.
     pub fn name(self) -> &'static str {
         Self::BUCKETS[self as usize].1
@@ -47,6 +52,8 @@ pub struct Reference {
     pub weight: f64,
     /// The line in which it last stood.
     pub line: u32,
+    /// That line with its neighbours.
+    pub passage: u64,
     /// The message in which it last stood.
     pub message: usize,
     /// How long ago that was.
@@ -86,7 +93,9 @@ pub fn references(messages: &[&NamesAndLines], turns: &[Turn], known_from_start:
         let referred = used.into_iter().filter(|(identifier, _)| known_from_start.binary_search(identifier).is_err());
         let found = referred.filter_map(|(identifier, is_edit)| {
             let trace = traces.get(&identifier)?;
-            Some(reference(identifier, is_edit, trace, number - turn_of[trace.last_message]))
+            let passage = messages[trace.last_message].passage(trace.last.at);
+            let turns = number - turn_of[trace.last_message];
+            Some(Reference { passage, ..reference(identifier, is_edit, trace, turns) })
         });
         all.push(found.collect());
     }
@@ -98,6 +107,7 @@ fn reference(identifier: u32, is_edit: bool, trace: &Trace, turns: usize) -> Ref
         identifier,
         weight: 1.0 / f64::from(trace.messages),
         line: trace.last.line,
+        passage: 0,
         message: trace.last_message,
         age: Age::of_turns(turns),
         origin: trace.last.speaker,

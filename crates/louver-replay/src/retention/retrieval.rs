@@ -24,38 +24,47 @@ const HITS: usize = 5;
 /// };
 /// let messages = [say("See src/budget.rs about it."), say("Then max_output."), say("Where is the budget?")];
 /// let (mut retrieval, mut numbering) = (Retrieval::of(&messages), Numbering::default());
-/// let found = retrieval.identifiers(&query([&*messages[2]]), |message| message < 2, &mut numbering);
-/// assert_eq!(found, numbering.identifiers_of("src/budget.rs"));
+/// let found = retrieval.search(&query([&*messages[2]]), |message| message < 2, &mut numbering);
+/// assert_eq!(found.identifiers, numbering.identifiers_of("src/budget.rs"));
 /// ```
 #[derive(Debug)]
 pub struct Retrieval<'a> {
     messages: &'a [Arc<Message>],
     index: SearchIndex,
-    /// The identifiers of each passage that was ever found, ascending.
-    identifiers: HashMap<Hit, Vec<u32>>,
+    /// What stands in each passage that was ever found.
+    read: HashMap<Hit, Retrieved>,
+}
+
+/// What stands in the hits of a search.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Retrieved {
+    /// The identifiers, ascending.
+    pub identifiers: Vec<u32>,
+    /// The lines, ascending.
+    pub lines: Vec<u32>,
 }
 
 impl<'a> Retrieval<'a> {
     /// Nothing is read before it is searched.
     pub fn of(messages: &'a [Arc<Message>]) -> Self {
-        Self { messages, index: SearchIndex::default(), identifiers: HashMap::new() }
+        Self { messages, index: SearchIndex::default(), read: HashMap::new() }
     }
 
-    /// The identifiers in the best hits among the messages that were left out, ascending.
-    pub fn identifiers(
-        &mut self,
-        query: &str,
-        is_left_out: impl Fn(usize) -> bool,
-        numbering: &mut Numbering,
-    ) -> Vec<u32> {
+    /// What stands in the best hits among the messages that were left out.
+    pub fn search(&mut self, query: &str, is_left_out: impl Fn(usize) -> bool, numbering: &mut Numbering) -> Retrieved {
         self.read_up_to((0..self.messages.len()).rfind(|message| is_left_out(*message)));
         let found = self.index.among(is_left_out).search(query, HITS);
-        let mut all = Vec::new();
+        let mut all = Retrieved::default();
         for hit in found.hits {
-            let read = || numbering.identifiers_of(&passages(&self.messages[hit.message])[hit.passage]);
-            all.extend_from_slice(self.identifiers.entry(hit).or_insert_with(read));
+            let read = self.read.entry(hit).or_insert_with(|| {
+                let (identifiers, lines) = numbering.all_of(&passages(&self.messages[hit.message])[hit.passage]);
+                Retrieved { identifiers, lines }
+            });
+            all.identifiers.extend_from_slice(&read.identifiers);
+            all.lines.extend_from_slice(&read.lines);
         }
-        sort_unique(&mut all);
+        sort_unique(&mut all.identifiers);
+        sort_unique(&mut all.lines);
         all
     }
 

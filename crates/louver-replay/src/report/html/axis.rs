@@ -1,12 +1,12 @@
 //! Scales and their ticks.
 
-/// Maps values to pixels.
+/// Maps values to places.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
-    pub(super) low: f64,
-    pub(super) high: f64,
-    pub(super) start: f64,
-    pub(super) end: f64,
+    low: f64,
+    high: f64,
+    start: f64,
+    end: f64,
 }
 
 impl Axis {
@@ -15,10 +15,10 @@ impl Axis {
         Self { low, high, start, end }
     }
 
-    /// Where a value lies, to a tenth of a pixel.
+    /// Where a value lies.
     pub(super) fn at(&self, value: f64) -> f64 {
         let share = (value - self.low) / (self.high - self.low);
-        ((self.start + share * (self.end - self.start)) * 10.0).round() / 10.0
+        self.start + share * (self.end - self.start)
     }
 
     /// Round values, about as many as asked for.
@@ -32,12 +32,6 @@ impl Axis {
         let ticks = (0..100_u32).map(|number| (first + f64::from(number)) * step);
         ticks.take_while(|tick| *tick <= self.high + step * 1e-9).collect()
     }
-}
-
-/// The points of a line.
-pub(super) fn path(points: &[(f64, f64)]) -> String {
-    let letters = std::iter::once("M").chain(std::iter::repeat("L"));
-    points.iter().zip(letters).map(|((x, y), letter)| format!("{letter}{x} {y}")).collect()
 }
 
 #[cfg(test)]

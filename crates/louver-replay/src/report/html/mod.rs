@@ -1,19 +1,23 @@
-//! One self-contained page: no network, no library, light and dark.
+//! One self-contained page: no network, no library, light and dark, from a telephone's width up.
 //!
-//! Everything is drawn here as SVG; the script only sorts tables and switches conversations. Large corpora are
-//! aggregated: the page shows the longest conversations and at most a few hundred rows.
+//! Words are HTML at their own size and stand where a share of the width puts them; only lines are drawn as SVG, so that a
+//! narrow page has smaller charts and not smaller letters. Policies are told apart by a letter, not by colour. The script
+//! sorts tables and draws the sizes of whichever session is chosen, from data that stand in the page.
 
 mod age;
 mod axis;
-mod context;
+mod bills;
 mod costs;
 mod scatter;
+mod sizes;
 mod tables;
 
-use super::{HONEST_NOTE, Report};
+use super::money::Dollars;
+use super::{Bill, HONEST_NOTE, Report};
 use axis::Axis;
 use louver::display;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use xxhash_rust::xxh3::xxh3_128;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -21,27 +25,38 @@ const SCRIPT: &str = include_str!("page.js");
 /// The report as a page.
 #[must_use]
 pub fn page(report: &Report) -> String {
+    let main = html! {
+        main {
+            (header(report))
+            (scatter::section(report))
+            (costs::section(report))
+            (bills::section(report))
+            (sizes::section(report))
+            (age::section(report))
+            (tables::section(report))
+            (conditions(report))
+        }
+    };
+    // Nothing that was written before this page can know it, so no text in it can pass for its script.
+    let nonce = format!("{:032x}", xxh3_128(main.0.as_bytes()));
+    let policy = format!(
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; base-uri 'none'; form-action 'none'"
+    );
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
+                meta name="referrer" content="no-referrer";
                 title { "Louver replay" }
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                main {
-                    (header(report))
-                    (legend(report))
-                    (scatter::section(report))
-                    (costs::section(report))
-                    (context::section(report))
-                    (age::section(report))
-                    (tables::section(report))
-                }
-                script { (PreEscaped(SCRIPT)) }
+                (main)
+                script nonce=(nonce) { (PreEscaped(SCRIPT)) }
             }
         }
     };
@@ -54,11 +69,10 @@ fn header(report: &Report) -> Markup {
     html! {
         header {
             h1 { "What each window costs, and what it forgets" }
-            p.lead {
-                "Every request of " b { (group.map_or(0, |group| group.conversations)) " recorded conversations" }
-                " replayed under " b { (report.totals.len()) " policies" } ": "
-                (grouped(sum("requests"))) " requests, " (display::dollars(sum("baseline_usd"), 2))
-                " when everything is sent."
+            p.lead { (plain_sentence(report)) }
+            p {
+                (grouped(sum("requests"))) " requests of " (group.map_or(0, |group| group.conversations))
+                " recorded conversations, each made again under " (report.totals.len()) " policies."
             }
             p.note { (HONEST_NOTE) }
             @if !report.skipped.is_empty() {
@@ -73,19 +87,68 @@ fn header(report: &Report) -> Markup {
     }
 }
 
-fn legend(report: &Report) -> Markup {
+/// Dollars first: what was paid, and what it would have been.
+fn plain_sentence(report: &Report) -> Markup {
+    let Some(shown) = shown(report) else {
+        return html! {};
+    };
+    let (group, policy) = (&report.totals[shown].all, &report.totals[shown].policy);
+    let saving = group.saving_of_paid.unwrap_or(0.0);
+    let (paid, verb) = match report.bill() {
+        Some(bill) if bill.conversations == group.conversations => (bill.recorded_usd, "were paid"),
+        _ => (group.sum("baseline_usd"), "is the usual bill"),
+    };
+    let money = Dollars::of([paid]);
     html! {
-        nav.legend aria-label="Policies" {
-            @for (number, totals) in report.totals.iter().enumerate() {
-                span class=(format!("key {}", color(number))) { i {} (totals.policy) }
-            }
-        }
+        b { (money.show(paid)) } " " (verb) "; under " code { (policy) } " it would have been "
+        b { (money.show(paid * (1.0 - saving))) } ", " (percent(saving.abs())) @if saving < 0.0 { " more" } @else { " less" } "."
     }
 }
 
-/// The class that gives a policy its colour.
-fn color(number: usize) -> String {
-    format!("c{}", number % 12)
+/// Which policy is talked about first: the ladder, or else the last.
+fn shown(report: &Report) -> Option<usize> {
+    let ladder = report.totals.iter().position(|totals| totals.policy == "ladder");
+    ladder.or(report.totals.len().checked_sub(1))
+}
+
+/// Under which conditions all this holds.
+fn conditions(report: &Report) -> Markup {
+    let rows = html! {
+        dl {
+            @if let Some(command) = &report.command { dt { "Command" } dd { code { (command) } } }
+            dt { "Assumed" } dd { (report.assumed) "." }
+            @if let Some(bill) = report.bill() {
+                dt { "Recorded" }
+                dd {
+                    (Dollars::of([bill.recorded_usd]).show(bill.recorded_usd)) " for " (bill.conversations) @if bill.conversations == 1 { " conversation" } @else { " conversations" }
+                    @if let Some(quotient) = bill.quotient {
+                        "; replay makes " (format!("{quotient:.2}")) " times as much of the same requests"
+                        @if Bill::is_off(quotient) { ", which is more than 10 % off" }
+                    }
+                    "."
+                }
+            }
+            @if report.copies > 0 { dt { "Counted once" } dd { (report.copies) " copies left out." } }
+            dt { "Baseline" }
+            dd { "Everything as long as it fits; then cut in half whenever it does not. Nobody could have sent more." }
+        }
+    };
+    chart_section("conditions", "Conditions", "Other prices, counters and windows give other figures.", &rows)
+}
+
+/// The letter that stands for a policy all over the page.
+fn letter(number: usize) -> char {
+    u8::try_from(number % 26).map_or('?', |number| char::from(b'A' + number))
+}
+
+/// A policy's letter and name.
+fn key(number: usize, policy: &str) -> Markup {
+    html! { span.key { (badge(number, policy)) (policy) } }
+}
+
+/// A policy's letter; ours are filled.
+fn badge(number: usize, policy: &str) -> Markup {
+    html! { b class=(if policy.starts_with("ladder") { "badge ours" } else { "badge" }) { (letter(number)) } }
 }
 
 /// A section with a heading and what to read in it.
@@ -109,27 +172,7 @@ fn grouped(value: f64) -> String {
     display::grouped(value.round() as u64)
 }
 
-/// A chart with a caption.
-fn figure(title: &str, [width, height]: [f64; 2], chart: &Markup) -> Markup {
-    html! {
-        figure {
-            figcaption { (title) }
-            svg.chart viewBox=(format!("0 0 {width} {height}")) role="img" aria-label=(title) { (chart) }
-        }
-    }
-}
-
-/// The lines that values are read off at, from one edge of a chart to the other, each with its value at the left.
-fn value_lines(y: &Axis, ticks: &[f64], [left, right]: [f64; 2], write: fn(f64) -> String) -> Markup {
-    html! {
-        @for tick in ticks {
-            line.grid x1=(left) x2=(right) y1=(y.at(*tick)) y2=(y.at(*tick)) {}
-            text.tick x=(left - 6.0) y=(y.at(*tick) + 4.0) text-anchor="end" { (write(*tick)) }
-        }
-    }
-}
-
-/// Tokens as people say them.
-fn thousands(value: f64) -> String {
-    if value >= 1e6 { format!("{:.1}M", value / 1e6) } else { format!("{:.0}k", value / 1e3) }
+/// A share of a width as CSS has it.
+fn css(share: f64) -> String {
+    format!("{:.2}%", share * 100.0)
 }

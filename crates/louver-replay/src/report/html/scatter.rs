@@ -1,153 +1,188 @@
-//! Cost against recall, with the frontier.
+//! What is saved against what is still seen.
 
-use super::axis::{Axis, path};
-use super::{chart_section, color, figure, percent, value_lines};
+use super::{Axis, badge, chart_section, css, key, percent};
 use crate::report::{Report, Totals};
+use louver::display;
 use maud::{Markup, html};
 
-const WIDTH: f64 = 520.0;
-const HEIGHT: f64 = 340.0;
-const LABEL_GAP: f64 = 15.0;
+/// The corner that is drawn: what saves less or sees less is listed beside it.
+const LEAST_SAVING: f64 = -0.25;
+const LEAST_RECALL: f64 = 0.7;
+/// Dots that are closer than this on the narrowest page are drawn as one, in shares of width and height.
+const CLOSE: (f64, f64) = (0.08, 0.065);
 
-/// A policy in the chart: what it costs and what it recalls.
+/// A policy in the chart.
 #[derive(Clone, Copy, Debug)]
 struct Dot {
     number: usize,
-    cost: f64,
+    saving: f64,
     recall: f64,
 }
 
-/// Which recall a chart is about.
-type Recall = fn(&Totals) -> Option<f64>;
+/// What a chart is about: fields of which medians are shown.
+struct Chart {
+    title: &'static str,
+    saving: &'static str,
+    recall: &'static str,
+}
+
+/// With recalls priced in, where that is measured.
+const CHARTS: [Chart; 2] = [
+    Chart { title: "By lines", saving: "saving_after_recall", recall: "recall_line" },
+    Chart { title: "By passages", saving: "saving_after_recall_passage", recall: "recall_passage" },
+];
+const WITHOUT_RECALL: Chart = Chart { title: "Line recall", saving: "saving", recall: "recall_line" };
 
 pub(super) fn section(report: &Report) -> Markup {
-    let charts = html! {
-        div.pair {
-            (chart(report, "Mention: the request still names it", |totals| totals.pooled.recall_window))
-            (chart(report, "Line: the request still has what it said", |totals| totals.pooled.recall_line))
-        }
+    let has_values = |chart: &&Chart| report.totals.iter().any(|totals| dot(chart, 0, totals).is_some());
+    let mut charts: Vec<&Chart> = CHARTS.iter().filter(has_values).collect();
+    if charts.is_empty() {
+        charts.push(&WITHOUT_RECALL);
+    }
+    let body = html! {
+        div.pair { @for chart in charts { (draw(report, chart)) } }
+        p.keys { @for (number, totals) in report.totals.iter().enumerate() { (key(number, &totals.policy)) } }
     };
-    let reading = "Input cost of all conversations against sending everything (100 %), and how much of what the recorded \
-                   answers refer to the requests still held. Up and to the left is better; nothing beats what lies on \
-                   the line.";
-    chart_section("frontier", "Cost against recall", reading, &charts)
+    let of = report.totals.first().map(Totals::typical_name).unwrap_or_default();
+    let reading = format!(
+        "Right is cheaper, up is remembered better: medians of {of}. Saving is of all that is paid, against the practical \
+         baseline, after every answer that refers to something its request lacks has paid for one more request that brings \
+         it back. That rewards a window for what it keeps, but also for what nobody mentions again: read it with recall by \
+         age below. Nothing beats what lies on the line."
+    );
+    chart_section("frontier", "What is saved, and what is still seen", &reading, &body)
 }
 
-fn chart(report: &Report, title: &str, recall: Recall) -> Markup {
-    let dots = dots(&report.totals, recall);
-    let highest_cost = dots.iter().map(|dot| dot.cost).fold(1.0, f64::max);
-    let lowest = dots.iter().map(|dot| dot.recall).fold(1.0, f64::min);
-    let x = Axis::new(0.0, highest_cost * 1.08, 46.0, WIDTH - 14.0);
-    let margin = ((1.0 - lowest) * 0.15).max(0.01);
-    let y = Axis::new((lowest - margin).max(0.0), 1.0 + margin * 0.4, HEIGHT - 44.0, 14.0);
-    let chart = html! {
-        (grid(&x, &y))
-        path.frontier d=(path(&frontier(&dots, &x, &y))) {}
-        @for dot in &dots {
-            circle class=(format!("dot {}", color(dot.number))) cx=(x.at(dot.cost)) cy=(y.at(dot.recall)) r="6" {
-                title { (report.totals[dot.number].policy) ": " (percent(dot.cost)) " of the cost, "
-                    (percent(dot.recall)) " recalled" }
+fn dot(chart: &Chart, number: usize, totals: &Totals) -> Option<Dot> {
+    let typical = totals.typical();
+    Some(Dot { number, saving: typical.median_of(chart.saving)?, recall: typical.median_of(chart.recall)? })
+}
+
+fn draw(report: &Report, chart: &Chart) -> Markup {
+    let dots = report.totals.iter().enumerate().filter_map(|(number, totals)| dot(chart, number, totals));
+    let is_shown = |dot: &Dot| dot.saving >= LEAST_SAVING && dot.recall >= LEAST_RECALL;
+    let (shown, beyond): (Vec<Dot>, Vec<Dot>) = dots.partition(is_shown);
+    let (x, y) = axes(&shown);
+    html! {
+        figure {
+            figcaption { (chart.title) }
+            div.plot {
+                (grid(&x, &y))
+                svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true" {
+                    path.frontier d=(path(&frontier(&shown, &x, &y))) {}
+                }
+                @for group in together(&shown, &x, &y) { (badges(report, &group, &x, &y)) }
+                span.axis { "saving →" }
+            }
+            @if !beyond.is_empty() {
+                p.beyond {
+                    "Outside: "
+                    @for (at, dot) in beyond.iter().enumerate() {
+                        @if at > 0 { ", " }
+                        (key(dot.number, &report.totals[dot.number].policy)) " saves " (percent(dot.saving)) ", sees "
+                        (percent(dot.recall))
+                    }
+                }
             }
         }
-        (labels(report, &dots, &x, &y))
-    };
-    figure(title, [WIDTH, HEIGHT], &chart)
+    }
 }
 
-fn dots(totals: &[Totals], recall: Recall) -> Vec<Dot> {
-    let dot = |(number, totals): (usize, &Totals)| {
-        Some(Dot { number, cost: 1.0 - totals.all.saving_of_bill?, recall: recall(totals)? })
+/// Scales from 0 to 1: what is shown, with some room around it.
+fn axes(dots: &[Dot]) -> (Axis, Axis) {
+    let span = |values: &dyn Fn(&Dot) -> f64| {
+        let (low, high) =
+            dots.iter().map(values).fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
+        if dots.is_empty() { (0.0, 1.0) } else { (low, high) }
     };
-    totals.iter().enumerate().filter_map(dot).collect()
+    let (low, high) = span(&|dot| dot.saving);
+    let room = ((high - low) * 0.12).max(0.03);
+    let x = Axis::new(low - room, high + room, 0.0, 1.0);
+    let (low, high) = span(&|dot| dot.recall);
+    let room = ((high - low) * 0.14).max(0.01);
+    (x, Axis::new(low - room, high + room, 1.0, 0.0))
 }
 
 fn grid(x: &Axis, y: &Axis) -> Markup {
     let recalls: Vec<f64> = y.ticks(5).into_iter().filter(|tick| *tick <= 1.0 + 1e-9).collect();
+    let savings = x.ticks(4);
     html! {
-        (value_lines(y, &recalls, [x.start, x.end], percent))
-        @for tick in x.ticks(6) {
-            line.grid x1=(x.at(tick)) x2=(x.at(tick)) y1=(y.start) y2=(y.end) {}
-            text.tick x=(x.at(tick)) y=(y.start + 17.0) text-anchor="middle" { (percent(tick)) }
+        @for tick in &recalls {
+            i.across style=(format!("top:{}", css(y.at(*tick)))) {}
+            span.tick.left style=(format!("top:{}", css(y.at(*tick)))) { (at_tick(*tick, &recalls)) }
         }
-        line.base x1=(x.at(1.0)) x2=(x.at(1.0)) y1=(y.start) y2=(y.end) {}
-        text.axis x=(x.end) y=(y.start + 36.0) text-anchor="end" { "input cost, sending everything = 100 %" }
+        @for tick in &savings {
+            i.up style=(format!("left:{}", css(x.at(*tick)))) {}
+            span.tick.under style=(format!("left:{}", css(x.at(*tick)))) { (at_tick(*tick, &savings)) }
+        }
     }
 }
 
-/// From the cheapest policy on, every one that recalls more than all cheaper ones, as steps.
+/// Per cent with a decimal where neighbours need one.
+fn at_tick(tick: f64, all: &[f64]) -> String {
+    let is_fine = all.windows(2).any(|two| (two[1] - two[0]) < 0.0099);
+    format!("{} %", display::percent(tick, usize::from(is_fine)))
+}
+
+/// Dots that would cover each other, together.
+fn together(dots: &[Dot], x: &Axis, y: &Axis) -> Vec<Vec<Dot>> {
+    let mut groups: Vec<Vec<Dot>> = Vec::new();
+    for dot in dots {
+        let is_close = |other: &Dot| {
+            let across = (x.at(dot.saving) - x.at(other.saving)).abs();
+            let up = (y.at(dot.recall) - y.at(other.recall)).abs();
+            across < CLOSE.0 && up < CLOSE.1
+        };
+        match groups.iter_mut().find(|group| is_close(&group[0])) {
+            Some(group) => group.push(*dot),
+            None => groups.push(vec![*dot]),
+        }
+    }
+    groups
+}
+
+/// One dot, or several in one place, the first where it is.
+fn badges(report: &Report, group: &[Dot], x: &Axis, y: &Axis) -> Markup {
+    let first = group[0];
+    // Near the right edge a row of letters grows to the left.
+    let side = if x.at(first.saving) > 0.7 { "dots back" } else { "dots" };
+    let place = format!("left:{};top:{}", css(x.at(first.saving)), css(y.at(first.recall)));
+    html! {
+        span class=(side) style=(place) {
+            @for dot in group {
+                span.dot title=(said(report, dot)) { (badge(dot.number, &report.totals[dot.number].policy)) }
+            }
+        }
+    }
+}
+
+fn said(report: &Report, dot: &Dot) -> String {
+    let policy = &report.totals[dot.number].policy;
+    format!("{policy}: saves {}, still sees {}", percent(dot.saving), percent(dot.recall))
+}
+
+/// From the one that saves most on, every policy that sees more than all that save more, as steps.
 fn frontier(dots: &[Dot], x: &Axis, y: &Axis) -> Vec<(f64, f64)> {
     let mut sorted = dots.to_vec();
-    sorted.sort_by(|a, b| a.cost.total_cmp(&b.cost).then(b.recall.total_cmp(&a.recall)));
+    sorted.sort_by(|a, b| b.saving.total_cmp(&a.saving).then(b.recall.total_cmp(&a.recall)));
     let mut points: Vec<(f64, f64)> = Vec::new();
     let mut best = f64::NEG_INFINITY;
-    for dot in sorted.into_iter().filter(|dot| {
-        let is_better = dot.recall > best;
-        best = best.max(dot.recall);
-        is_better
-    }) {
-        let (cx, cy) = (x.at(dot.cost), y.at(dot.recall));
-        if let Some((_, above)) = points.last().copied() {
-            points.push((cx, above));
+    for dot in sorted {
+        if dot.recall <= best {
+            continue;
         }
-        points.push((cx, cy));
+        best = dot.recall;
+        let (across, up) = (x.at(dot.saving) * 100.0, y.at(dot.recall) * 100.0);
+        if let Some((_, above)) = points.last().copied() {
+            points.push((across, above));
+        }
+        points.push((across, up));
     }
     points
 }
 
-/// A name beside its dot: where its text starts, and where its baseline is.
-#[derive(Clone, Copy, Debug)]
-struct Label {
-    left: f64,
-    right: f64,
-    base: f64,
-}
-
-impl Label {
-    fn covers(&self, other: &Self) -> bool {
-        self.left < other.right && self.right > other.left && (self.base - other.base).abs() < LABEL_GAP
-    }
-
-    fn covers_dot(&self, (x, y): (f64, f64)) -> bool {
-        self.left < x + 7.0 && self.right > x - 7.0 && (self.base - 4.0 - y).abs() < 13.0
-    }
-}
-
-/// Names beside their dots, on the side and at the height where they cover nothing.
-fn labels(report: &Report, dots: &[Dot], x: &Axis, y: &Axis) -> Markup {
-    let centres: Vec<(f64, f64)> = dots.iter().map(|dot| (x.at(dot.cost), y.at(dot.recall))).collect();
-    let mut placed: Vec<Label> = Vec::new();
-    for (dot, centre) in dots.iter().zip(&centres) {
-        let width = report.totals[dot.number].policy.chars().count() as f64 * 7.7;
-        let is_free = |label: &Label| {
-            let covers_label = placed.iter().any(|other| label.covers(other));
-            let covers_dot = centres.iter().any(|other| label.covers_dot(*other));
-            label.left > x.start && label.right < x.end + 10.0 && !covers_label && !covers_dot
-        };
-        let found = places(*centre, width).find(is_free);
-        placed.push(found.unwrap_or(Label {
-            left: centre.0 + 11.0,
-            right: centre.0 + 11.0 + width,
-            base: centre.1 + 4.0,
-        }));
-    }
-    html! {
-        @for ((dot, label), (cx, cy)) in dots.iter().zip(&placed).zip(&centres) {
-            @if (label.base - 4.0 - cy).abs() > 20.0 {
-                line.leader x1=(cx) y1=(cy) x2=(format!("{:.1}", label.left + 6.0)) y2=(format!("{:.1}", label.base - 11.0)) {}
-            }
-            text.label x=(format!("{:.1}", label.left)) y=(format!("{:.1}", label.base)) {
-                (report.totals[dot.number].policy)
-            }
-        }
-    }
-}
-
-/// Where a label could stand, the nearest place first.
-fn places((x, y): (f64, f64), width: f64) -> impl Iterator<Item = Label> {
-    let heights = [0.0, 18.0, -18.0, 34.0, 50.0, 66.0, 82.0];
-    heights.into_iter().flat_map(move |height| {
-        let beside = if height == 0.0 { 11.0 } else { -4.0 };
-        let lefts = [x + beside, x - beside - width, x - width / 2.0];
-        lefts.into_iter().map(move |left| Label { left, right: left + width, base: y + 4.0 + height })
-    })
+/// The points of a line.
+fn path(points: &[(f64, f64)]) -> String {
+    let letters = std::iter::once("M").chain(std::iter::repeat("L"));
+    points.iter().zip(letters).map(|((x, y), letter)| format!("{letter}{x:.2} {y:.2}")).collect()
 }

@@ -1,98 +1,157 @@
 //! The numbers themselves, in tables that sort.
 
-use super::{chart_section, color, grouped};
-use crate::report::{Group, Report, RunRow};
+use super::{chart_section, grouped, key, shown};
+use crate::report::money::Dollars;
+use crate::report::{Report, RunRow, Session, Totals};
 use louver::display;
 use maud::{Markup, html};
 
 /// How many conversations are listed at most, the longest first.
 const ROWS: usize = 300;
 
+/// How the numbers of a column are written.
+#[derive(Clone, Copy)]
+enum Unit {
+    /// Dollars, all with the same decimals.
+    Dollars,
+    /// Per cent with one decimal.
+    Percent,
+    /// A quotient with two decimals.
+    Times,
+    /// A whole number.
+    Count,
+}
+
 /// One column: title, what it means, its value, how it is written.
 struct Column<T> {
     title: &'static str,
     meaning: &'static str,
     value: fn(&T) -> Option<f64>,
-    write: fn(f64) -> String,
+    unit: Unit,
 }
 
-const fn column<T>(
-    title: &'static str,
-    meaning: &'static str,
-    value: fn(&T) -> Option<f64>,
-    write: fn(f64) -> String,
-) -> Column<T> {
-    Column { title, meaning, value, write }
+const fn column<T>(title: &'static str, meaning: &'static str, value: fn(&T) -> Option<f64>, unit: Unit) -> Column<T> {
+    Column { title, meaning, value, unit }
 }
 
-const TOTALS: &[Column<Group>] = &[
-    column("cost", "all conversations, output included", |g| Some(g.sum("cost_usd")), dollars),
-    column("saving", "median per conversation", |g| g.median_of("saving"), percent),
-    column("of the bill", "1 - sum of input costs / sum of baselines", |g| g.saving_of_bill, percent),
-    column("dearest", "the conversation that came out worst", |g| g.dearest_saving, percent),
-    column("regret", "median, against the best plan in hindsight", |g| g.median_of("regret"), times),
-    column("hit rate", "median share of input read from the cache", |g| g.median_of("hit_rate"), percent),
-    column("kept", "median share of tokens sent", |g| g.median_of("tokens_kept"), percent),
-    column("mention", "median", |g| g.median_of("recall_window"), percent),
-    column("p10", "a tenth of the conversations is below", |g| g.p10_of("recall_window"), percent),
-    column("line", "median", |g| g.median_of("recall_line"), percent),
-    column("p10", "a tenth of the conversations is below", |g| g.p10_of("recall_line"), percent),
-    column("search", "mention, or among five hits of a search", |g| g.p10_of("recall_retrievable"), percent),
-    column("cuts", "all conversations", |g| Some(g.sum("cuts")), grouped),
-    column("over", "requests over the window", |g| Some(g.sum("overflows")), grouped),
-    column("illegal", "requests that break a rule the record does not", |g| Some(g.sum("illegal")), grouped),
+const TOTALS: &[Column<Totals>] = &[
+    column("cost", "all conversations, output included", |t| Some(t.all.sum("cost_usd")), Unit::Dollars),
+    column("saving", "of the input, median per conversation", |t| t.typical().median_of("saving"), Unit::Percent),
+    column("of input", "1 - sum of input costs / sum of baselines", |t| t.all.saving_of_bill, Unit::Percent),
+    column("of paid", "the same with output", |t| t.all.saving_of_paid, Unit::Percent),
+    column(
+        "after recall",
+        "of paid, by lines, median",
+        |t| t.typical().median_of("saving_after_recall"),
+        Unit::Percent,
+    ),
+    column(
+        "by passages",
+        "the same by passages",
+        |t| t.typical().median_of("saving_after_recall_passage"),
+        Unit::Percent,
+    ),
+    column(
+        "re-read",
+        "the same, whole messages come back",
+        |t| t.typical().median_of("saving_after_reread"),
+        Unit::Percent,
+    ),
+    column("recalls", "per request, median", |t| t.typical().median_of("recalls_per_request"), Unit::Times),
+    column("worst", "the conversation that came out worst", |t| t.all.dearest_saving, Unit::Percent),
+    column(
+        "regret",
+        "median, against the best times to cut in hindsight",
+        |t| t.typical().median_of("regret"),
+        Unit::Times,
+    ),
+    column(
+        "hit rate",
+        "median share of input read from the cache",
+        |t| t.typical().median_of("hit_rate"),
+        Unit::Percent,
+    ),
+    column("kept", "median share of tokens sent", |t| t.typical().median_of("tokens_kept"), Unit::Percent),
+    column("mention", "median", |t| t.typical().median_of("recall_window"), Unit::Percent),
+    column("line", "median", |t| t.typical().median_of("recall_line"), Unit::Percent),
+    column("line p10", "a tenth of the conversations is below", |t| t.typical().p10_of("recall_line"), Unit::Percent),
+    column(
+        "intact",
+        "lines in their whole message, median",
+        |t| t.typical().median_of("recall_line_intact"),
+        Unit::Percent,
+    ),
+    column("old", "lines older than five turns, median", |t| t.typical().median_of("recall_line_old"), Unit::Percent),
+    column("passage", "median", |t| t.typical().median_of("recall_passage"), Unit::Percent),
+    column("search", "mention, or among five hits, p10", |t| t.typical().p10_of("recall_retrievable"), Unit::Percent),
+    column("cuts", "all conversations", |t| Some(t.all.sum("cuts")), Unit::Count),
+    column("over", "requests over the window", |t| Some(t.all.sum("overflows")), Unit::Count),
+    column("illegal", "requests that break a rule the record does not", |t| Some(t.all.sum("illegal")), Unit::Count),
 ];
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
 const RUNS: &[Column<RunRow>] = &[
-    column("requests", "requests replayed", |row| Some(row.requests as f64), grouped),
-    column("cost", "output included", |row| Some(row.cost_usd), dollars),
-    column("saving", "of the input", |row| row.saving, percent),
-    column("regret", "against the best plan in hindsight", |row| row.regret, times),
-    column("kept", "share of tokens sent", |row| row.tokens_kept, percent),
-    column("mention", "mention recall", |row| row.recall_window, percent),
-    column("line", "line recall", |row| row.recall_line, percent),
-    column("search", "mention, or among five hits", |row| row.recall_retrievable, percent),
-    column("cuts", "turns with a cut", |row| Some(row.cuts as f64), grouped),
-    column("over", "requests over the window", |row| Some(row.overflows as f64), grouped),
+    column("requests", "requests replayed", |row| Some(row.requests as f64), Unit::Count),
+    column("paid", "as recorded", |row| row.recorded_usd, Unit::Dollars),
+    column("usual", "the practical baseline", |row| Some(row.baseline_usd), Unit::Dollars),
+    column("cost", "output included", |row| Some(row.cost_usd), Unit::Dollars),
+    column("saving", "of the input", |row| row.saving, Unit::Percent),
+    column("of paid", "output included", |row| row.saving_of_paid, Unit::Percent),
+    column("regret", "against the best times to cut in hindsight", |row| row.regret, Unit::Times),
+    column("kept", "share of tokens sent", |row| row.tokens_kept, Unit::Percent),
+    column("mention", "mention recall", |row| row.recall_window, Unit::Percent),
+    column("line", "line recall", |row| row.recall_line, Unit::Percent),
+    column("search", "mention, or among five hits", |row| row.recall_retrievable, Unit::Percent),
+    column("cuts", "turns with a cut", |row| Some(row.cuts as f64), Unit::Count),
+    column("over", "requests over the window", |row| Some(row.overflows as f64), Unit::Count),
+];
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+const SESSIONS: &[Column<Session>] = &[
+    column("requests", "requests replayed", |one| Some(one.requests as f64), Unit::Count),
+    column("paid", "as recorded", |one| one.recorded_usd, Unit::Dollars),
+    column("usual", "the practical baseline", |one| Some(one.baseline_usd), Unit::Dollars),
+    column("would be", "under the policy named above", |one| Some(one.cost_usd), Unit::Dollars),
+    column("saving", "of what is paid", |one| one.saving_of_paid, Unit::Percent),
 ];
 
 pub(super) fn section(report: &Report) -> Markup {
+    let policies: Vec<&Totals> = report.totals.iter().collect();
+    let columns = used(TOTALS, &policies);
     let tables = html! {
         div.scroll {
             table.sortable id="totals" {
-                (head(&["policy"], TOTALS))
+                (head(&["policy"], &columns))
                 tbody { @for (number, totals) in report.totals.iter().enumerate() {
                     tr {
-                        td data-value=(totals.policy) { span class=(format!("key {}", color(number))) { i {} (totals.policy) } }
-                        (cells(TOTALS, &totals.all))
+                        td data-value=(totals.policy) { (key(number, &totals.policy)) }
+                        (cells(&columns, &policies, totals))
                     }
                 } }
             }
         }
+        (sessions(report))
         (runs(report))
     };
-    chart_section("numbers", "The numbers", "A click on a heading sorts.", &tables)
+    let of = report.totals.first().map(Totals::typical_name).unwrap_or_default();
+    let reading = format!("Medians and tenths (p10) are of {of}. A click on a heading sorts. Wide tables scroll.");
+    chart_section("numbers", "The numbers", &reading, &tables)
 }
 
-fn runs(report: &Report) -> Markup {
-    let mut rows: Vec<&RunRow> = report.runs.iter().collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.requests));
-    let listed = rows.len().min(ROWS);
+fn sessions(report: &Report) -> Markup {
+    let listed: Vec<&Session> = report.sessions.iter().take(ROWS).collect();
+    let policy = shown(report).map(|number| report.totals[number].policy.as_str()).unwrap_or_default();
+    let columns = used(SESSIONS, &listed);
     html! {
         details {
-            summary {
-                "By conversation"
-                @if listed < rows.len() { " (the " (listed) " rows of the longest; all " (rows.len()) " are in the JSON)" }
-            }
+            summary { (report.sessions.len()) " sessions under " (policy) ", dearest first" }
             div.scroll {
-                table.sortable id="runs" {
-                    (head(&["conversation", "policy"], RUNS))
-                    tbody { @for row in rows.into_iter().take(ROWS) {
+                table.sortable id="sessions" {
+                    (head(&["session"], &columns))
+                    tbody { @for session in &listed {
                         tr {
-                            td.file data-value=(row.file) title=(row.file) { (row.file) }
-                            td data-value=(row.policy) { (row.policy) }
-                            (cells(RUNS, row))
+                            td.file data-value=(session.file) title=(session.file) { bdi { (session.file) } }
+                            (cells(&columns, &listed, session))
                         }
                     } }
                 }
@@ -101,7 +160,40 @@ fn runs(report: &Report) -> Markup {
     }
 }
 
-fn head<T>(names: &[&str], columns: &[Column<T>]) -> Markup {
+fn runs(report: &Report) -> Markup {
+    let mut rows: Vec<&RunRow> = report.runs.iter().collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.requests));
+    let in_all = rows.len();
+    rows.truncate(ROWS);
+    let columns = used(RUNS, &rows);
+    html! {
+        details {
+            summary {
+                "By conversation and policy"
+                @if rows.len() < in_all { " (the " (rows.len()) " rows of the longest; all " (in_all) " are in the JSON)" }
+            }
+            div.scroll {
+                table.sortable id="runs" {
+                    (head(&["conversation", "policy"], &columns))
+                    tbody { @for row in &rows {
+                        tr {
+                            td.file data-value=(row.file) title=(row.file) { bdi { (row.file) } }
+                            td data-value=(row.policy) { (row.policy) }
+                            (cells(&columns, &rows, row))
+                        }
+                    } }
+                }
+            }
+        }
+    }
+}
+
+/// The columns that any row has a number for.
+fn used<T>(columns: &'static [Column<T>], rows: &[&T]) -> Vec<&'static Column<T>> {
+    columns.iter().filter(|column| rows.iter().any(|row| (column.value)(row).is_some())).collect()
+}
+
+fn head<T>(names: &[&str], columns: &[&Column<T>]) -> Markup {
     html! {
         thead { tr {
             @for name in names { th scope="col" { button type="button" { (name) } } }
@@ -112,25 +204,24 @@ fn head<T>(names: &[&str], columns: &[Column<T>]) -> Markup {
     }
 }
 
-fn cells<T>(columns: &[Column<T>], row: &T) -> Markup {
+fn cells<T>(columns: &[&Column<T>], all: &[&T], row: &T) -> Markup {
     html! {
         @for column in columns {
             @let value = (column.value)(row);
             td.number data-value=(value.map_or_else(String::new, |value| value.to_string())) {
-                (value.map_or_else(|| "–".to_owned(), column.write))
+                (value.map_or_else(|| "–".to_owned(), |value| column.write(all, value)))
             }
         }
     }
 }
 
-fn percent(value: f64) -> String {
-    format!("{}%", display::percent(value, 1))
-}
-
-fn dollars(value: f64) -> String {
-    display::dollars(value, if value >= 1.0 { 2 } else { 4 })
-}
-
-fn times(value: f64) -> String {
-    format!("{value:.2}")
+impl<T> Column<T> {
+    fn write(&self, all: &[&T], value: f64) -> String {
+        match self.unit {
+            Unit::Dollars => Dollars::of(all.iter().filter_map(|row| (self.value)(row))).show(value),
+            Unit::Percent => format!("{} %", display::percent(value, 1)),
+            Unit::Times => format!("{value:.2}"),
+            Unit::Count => grouped(value),
+        }
+    }
 }
