@@ -4,8 +4,8 @@
 
 use louver::budget::Budget;
 use louver::count::count_message;
-use louver::tokens::{Bpe, Counter, Encoding, Image, ImageFormula, Millitokens};
 use louver::policy::{PolicyKind, TokensConfig};
+use louver::tokens::{Bpe, Counter, Encoding, Image, ImageFormula, Millitokens};
 use louver::window::{Window, WindowConfig};
 use louver::wire::{Format, Message, PartKind};
 use louver_bench::{Conversation, measure_pair};

@@ -26,10 +26,15 @@ fn main() {
             (chars + text.chars().count() as u64, o200k + o, cl100k + c)
         });
         let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
-        println!("{kind:?}: {chars} characters, o200k {:.3} each, cl100k {:.3} of that", share(o200k, chars), share(cl100k, o200k));
+        println!(
+            "{kind:?}: {chars} characters, o200k {:.3} each, cl100k {:.3} of that",
+            share(o200k, chars),
+            share(cl100k, o200k)
+        );
     }
     // An order in which neighbours have nothing to do with each other, the same on every run.
-    texts.sort_by_key(|text| text.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte))));
+    texts
+        .sort_by_key(|text| text.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte))));
     for (name, counted) in [("kinds", by_kinds as fn(&str) -> f64), ("chars4", by_characters)] {
         for encoding in [Encoding::O200k, Encoding::Cl100k] {
             println!("{name} against {encoding:?}: {}", errors(&texts, counted, encoding));
@@ -48,14 +53,12 @@ fn by_characters(text: &str) -> f64 {
 fn errors(texts: &[String], counted: fn(&str) -> f64, encoding: Encoding) -> String {
     let exact = |text: &String| encoding.count(text) as f64;
     let error = |group: &[String]| {
-        let (ours, theirs): (f64, f64) =
-            (group.iter().map(|text| counted(text)).sum(), group.iter().map(exact).sum());
+        let (ours, theirs): (f64, f64) = (group.iter().map(|text| counted(text)).sum(), group.iter().map(exact).sum());
         (ours / theirs.max(1.0) - 1.0).abs() * 100.0
     };
     let all = error(texts);
     let mut groups: Vec<f64> = texts.chunks_exact(TOGETHER).map(error).collect();
-    let mut single: Vec<f64> =
-        texts.chunks(1).filter(|text| exact(&text[0]) >= 200.0).map(error).collect();
+    let mut single: Vec<f64> = texts.chunks(1).filter(|text| exact(&text[0]) >= 200.0).map(error).collect();
     groups.sort_by(f64::total_cmp);
     single.sort_by(f64::total_cmp);
     let at = |sorted: &[f64], percent: usize| sorted[(sorted.len() - 1) * percent / 100];

@@ -11,8 +11,8 @@
 
 use louver::budget::Budget;
 use louver::count::count_message;
-use louver::tokens::{Counter, CounterChoice};
 use louver::policy::PolicyKind;
+use louver::tokens::{Counter, CounterChoice};
 use louver::window::{Window, WindowConfig};
 use louver::wire::{Format, Message};
 use louver_bench::{Conversation, Median};

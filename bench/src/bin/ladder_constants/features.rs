@@ -1,5 +1,5 @@
 //! What is known of a name when it leaves: who said it, what it looks like, how old it is, how many messages hold it, and
-//! whether a file edit did.
+//! how many of its message's names are still in sight.
 
 use louver::plain_text::Speaker;
 
@@ -93,8 +93,9 @@ pub(crate) const FEATURES: [Feature; 5] = [
     Feature {
         name: "age in tokens",
         levels: &[
-            level("below 10,000", "[(20_000, "),
-            level("below 20,000", "[(20_000, "),
+            level("below 5,000", "[(5_000, "),
+            level("below 10,000", "(10_000, "),
+            level("below 20,000", "(20_000, "),
             level("below 40,000", "(40_000, "),
             level("below 80,000", "(80_000, "),
             level("older", "BY_GREAT_AGE: u64 = "),
@@ -103,32 +104,42 @@ pub(crate) const FEATURES: [Feature; 5] = [
     Feature {
         name: "messages that hold it",
         levels: &[
-            level("1", "messages >= 5 { 30 } else { "),
-            level("2", "messages >= 5 { 30 } else { "),
-            level("3 and 4", "messages >= 5 { 30 } else { "),
-            level("5 and more", "messages >= 5 { "),
+            level("1", "BY_MESSAGES: [u64; 5] = ["),
+            level("2", "BY_MESSAGES: [u64; 5] = [64, "),
+            level("3", "BY_MESSAGES: [u64; 5] = [64, 117, "),
+            level("4", "BY_MESSAGES: [u64; 5] = [64, 117, 105, "),
+            level("5 and more", "BY_MESSAGES: [u64; 5] = [64, 117, 105, 93, "),
         ],
     },
-    Feature { name: "in a file edit", levels: &[level("no", "is_edited { 2 } else { "), level("yes", "is_edited { ")] },
+    Feature {
+        name: "names of its message in sight",
+        levels: &[
+            level("below 2 %", "[(2, "),
+            level("below 8 %", "(8, "),
+            level("below 20 %", "(20, "),
+            level("below 40 %", "(40, "),
+            level("more", "BY_MANY_NEIGHBOURS: u64 = "),
+        ],
+    },
 ];
 
 /// The age below which a name has each of the levels of age but the last.
-const AGES: [u64; 4] = [10_000, 20_000, 40_000, 80_000];
+const AGES: [u64; 5] = [5_000, 10_000, 20_000, 40_000, 80_000];
+/// The same for the share of its message's names that are in sight, in percent.
+const IN_SIGHT: [u32; 4] = [2, 8, 20, 40];
 
 /// A name's level of each feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Features(pub(crate) [usize; FEATURES.len()]);
 
 impl Features {
-    pub(crate) fn of(origin: Origin, kind: Kind, age_tokens: u64, messages: u32, is_edited: bool) -> Self {
+    pub(crate) fn of(origin: Origin, kind: Kind, age_tokens: u64, messages: u32, in_sight: (u32, u32)) -> Self {
         let age = AGES.iter().position(|limit| age_tokens < *limit).unwrap_or(AGES.len());
-        let frequency = match messages {
-            0 | 1 => 0,
-            2 => 1,
-            3 | 4 => 2,
-            _ => 3,
-        };
-        Self([origin as usize, kind as usize, age, frequency, usize::from(is_edited)])
+        let frequency = messages.clamp(1, 5) as usize - 1;
+        let (seen, all) = in_sight;
+        let is_below = |percent: &u32| seen * 100 < percent * all.max(1);
+        let neighbours = IN_SIGHT.iter().position(is_below).unwrap_or(IN_SIGHT.len());
+        Self([origin as usize, kind as usize, age, frequency, neighbours])
     }
 }
 

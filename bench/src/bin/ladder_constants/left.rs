@@ -1,6 +1,6 @@
 //! Names that a cut took out of sight, and which of them an answer referred to before the next cut.
 
-use crate::corpus::{CONTEXT_WINDOW, Corpus};
+use crate::corpus::Corpus;
 use crate::features::{Features, Kind, Origin};
 use louver::budget::Budget;
 use louver::count::count_message;
@@ -19,10 +19,6 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LeftName {
     pub(crate) features: Features,
-    /// The line in which it last stood, and its length.
-    pub(crate) line: u32,
-    pub(crate) line_chars: u64,
-    pub(crate) name_chars: u64,
     /// One over the messages that hold it, as recall weighs a reference.
     pub(crate) weight: f64,
     /// Whether the first message behind the cut that holds it is an answer.
@@ -33,8 +29,6 @@ pub(crate) struct LeftName {
 #[derive(Clone, Debug)]
 pub(crate) struct Cut {
     pub(crate) fold: usize,
-    /// Characters of the page that the ladder wrote.
-    pub(crate) page_chars: u64,
     pub(crate) names: Vec<LeftName>,
 }
 
@@ -52,10 +46,8 @@ pub(crate) fn cuts(corpus: &Corpus) -> Result<Vec<Cut>, Box<dyn Error>> {
 #[derive(Clone, Copy, Debug)]
 struct Known {
     message: usize,
-    line: u32,
     speaker: Speaker,
     was_said_by_model: bool,
-    is_edited: bool,
     messages: u32,
 }
 
@@ -83,7 +75,7 @@ impl<'a> Follower<'a> {
         let mut numbering = Numbering::default();
         let read = conversation.messages.iter().map(|message| numbering.read(message)).collect();
         let policy = PolicyKind::Ladder(LadderConfig::default());
-        let mut config = WindowConfig::new(conversation.format, policy).with_budget(Budget::new(CONTEXT_WINDOW, None)?);
+        let mut config = WindowConfig::new(conversation.format, policy).with_budget(Budget::new(200_000, None)?);
         config.overhead = conversation.overhead(&*counter, None);
         config.counter = counter;
         let window = Window::new(config)?;
@@ -122,58 +114,43 @@ impl<'a> Follower<'a> {
     fn cut(&mut self, evicted: &[Range<usize>]) {
         evicted.iter().cloned().flatten().for_each(|index| self.fold(index));
         let mut standing: HashSet<u32> = HashSet::new();
-        let mut page_chars = 0;
-        for sent in self.window.view().iter() {
-            match sent.origin.index() {
-                Some(index) => standing.extend(&self.read[index].identifiers),
-                None => {
-                    page_chars = page_chars.max(sent.message.shape().parts.iter().map(|p| u64::from(p.chars)).sum())
-                }
-            }
+        for index in self.window.view().iter().filter_map(|sent| sent.origin.index()) {
+            standing.extend(&self.read[index].identifiers);
         }
         for text in &self.conversation.system {
             standing.extend(self.numbering.identifiers_of(text));
+        }
+        let mut in_sight: HashMap<usize, (u32, u32)> = HashMap::new();
+        for (name, known) in &self.known {
+            let (seen, all) = in_sight.entry(known.message).or_default();
+            *seen += u32::from(standing.contains(name));
+            *all += 1;
         }
         let names = self.numbering.names();
         let mut left: Vec<(u32, &Known)> = self.known.iter().map(|(name, known)| (*name, known)).collect();
         left.retain(|(name, _)| !standing.contains(name));
         left.sort_unstable_by_key(|(name, _)| *name);
         self.waiting = left.iter().enumerate().map(|(place, (name, _))| (*name, place)).collect();
-        let of = |(name, known): &(u32, &Known)| self.left_name(names[*name as usize], known);
+        let of = |(name, known): &(u32, &Known)| self.left_name(names[*name as usize], known, in_sight[&known.message]);
         let names = left.iter().map(of).collect();
-        self.cuts.push(Cut { fold: self.fold, page_chars, names });
+        self.cuts.push(Cut { fold: self.fold, names });
     }
 
     /// Takes in a message that leaves, as the engine's ledger does.
     fn fold(&mut self, index: usize) {
         for found in &self.read[index].occurrences {
-            let fresh = Known {
-                message: index,
-                line: found.line,
-                speaker: found.speaker,
-                was_said_by_model: false,
-                is_edited: false,
-                messages: 1,
-            };
+            let fresh = Known { message: index, speaker: found.speaker, was_said_by_model: false, messages: 1 };
             let known = self.known.entry(found.identifier).or_insert(fresh);
             known.messages += u32::from(known.message != index);
             known.was_said_by_model |= found.speaker == Speaker::Own;
-            known.is_edited |= found.is_edit;
-            (known.message, known.line, known.speaker) = (index, found.line, found.speaker);
+            (known.message, known.speaker) = (index, found.speaker);
         }
     }
 
-    fn left_name(&self, name: &str, known: &Known) -> LeftName {
+    fn left_name(&self, name: &str, known: &Known, in_sight: (u32, u32)) -> LeftName {
         let age = self.sums[self.window.len()].saturating_sub(self.sums[known.message]);
         let origin = Origin::of(known.speaker, known.was_said_by_model);
-        let features = Features::of(origin, Kind::of(name), age.ceil_tokens(), known.messages, known.is_edited);
-        LeftName {
-            features,
-            line: known.line,
-            line_chars: self.numbering.line_bytes(known.line),
-            name_chars: name.len() as u64,
-            weight: 1.0 / f64::from(known.messages),
-            is_needed: false,
-        }
+        let features = Features::of(origin, Kind::of(name), age.ceil_tokens(), known.messages, in_sight);
+        LeftName { features, weight: 1.0 / f64::from(known.messages), is_needed: false }
     }
 }

@@ -1,24 +1,23 @@
 //! Where the ladder's constants come from: what recorded conversations say about each of them, beside what is shipped.
 //!
-//! `cargo run --release --manifest-path bench/Cargo.toml --bin ladder_constants [-- FOLDER] [--only names|page|marks|timing]
-//! [--quick]`
+//! `cargo run --release --manifest-path bench/Cargo.toml --bin ladder_constants [-- FOLDER] [--only names|joint] [--row ladder] [--quick]
+//! [--try ROW,mark=value,...]... [--all] [--counter chars4|o200k|auto] [--prices 1.25/0.1] [--context-window 200000]`
 //!
-//! The folder is the one that `LOUVER_CORPUS` names, unless one is given. It prints four tables: how often names that left
-//! are needed again, which of them a page of the ledger would hold, what the settable marks do, and when to cut. Where
-//! something is fitted or chosen, it is also judged by conversations that it was not fitted to. `docs/ladder.md` says what
-//! follows from them. The same conversations give the same figures on every machine.
+//! The folder is the one that `LOUVER_CORPUS` names, unless one is given. It prints how often names that left are needed
+//! again, and what the settable marks come to when they are tuned together. Where something is fitted or chosen, it is
+//! also judged by conversations that it was not fitted to. `docs/ladder.md` says what follows from them. The same
+//! conversations give the same figures on every machine.
 
 mod corpus;
 mod features;
+mod joint;
 mod left;
-mod marks;
-mod page;
 mod shares;
 mod source;
-mod timing;
 mod weights;
 
-use corpus::Corpus;
+use corpus::{Corpus, Terms};
+use louver::tokens::CounterChoice;
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,7 +36,7 @@ fn main() -> ExitCode {
 fn run() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::read()?;
     let started = Instant::now();
-    let corpus = Corpus::read(&arguments.folder)?;
+    let corpus = Corpus::read(&arguments.folder, arguments.terms)?;
     let long = corpus.long(arguments.is_quick);
     println!(
         "{} conversations, {} requests; the long ones: {}, {} requests",
@@ -46,24 +45,19 @@ fn run() -> Result<(), Box<dyn Error>> {
         long.conversations.len(),
         long.requests()
     );
-    if arguments.wants("names") || arguments.wants("page") {
+    if arguments.wants("names") {
         let cuts = left::cuts(if arguments.is_quick { &long } else { &corpus })?;
-        if arguments.wants("names") {
-            heading("names: what is needed again");
-            shares::report(&cuts)?;
-        }
-        if arguments.wants("page") {
-            heading("page: what the ledger has room for");
-            page::report(&cuts)?;
-        }
+        heading("names: what is needed again");
+        shares::report(&cuts)?;
     }
-    if arguments.wants("marks") {
-        heading("marks: what a tail and a ledger are worth");
-        marks::report(&long, arguments.is_quick)?;
+    if arguments.wants("joint") {
+        heading("joint: the marks, tuned together");
+        joint::report(&long, arguments.is_quick, arguments.row.as_deref())?;
     }
-    if arguments.wants("timing") {
-        heading("timing: when to cut");
-        timing::report(&corpus, &long)?;
+    if !arguments.tried.is_empty() {
+        heading("tried");
+        let corpus = if arguments.is_all { &corpus } else { &long };
+        joint::try_out(corpus, &arguments.tried)?;
     }
     println!("\n{:.0} s", started.elapsed().as_secs_f64());
     Ok(())
@@ -73,28 +67,52 @@ fn run() -> Result<(), Box<dyn Error>> {
 struct Arguments {
     folder: PathBuf,
     only: Option<String>,
+    /// The row whose marks are tuned; nothing for all.
+    row: Option<String>,
     is_quick: bool,
+    /// Settings to be tried, and whether over the short conversations, too.
+    tried: Vec<String>,
+    is_all: bool,
+    terms: Terms,
 }
 
 impl Arguments {
     fn read() -> Result<Self, String> {
         let (mut folder, mut only, mut is_quick) = (None, None, false);
+        let (mut tried, mut is_all, mut row) = (Vec::new(), false, None);
+        let prices = "1.25/0.1".parse().map_err(|error| format!("{error}"))?;
+        let mut terms = Terms { counter: CounterChoice::Chars4, prices, context_window: 200_000 };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--quick" => is_quick = true,
+                "--counter" => {
+                    let name = arguments.next().ok_or("--counter takes a name")?;
+                    terms.counter = name.parse().map_err(|error| format!("{error}"))?;
+                }
+                "--prices" => {
+                    let prices = arguments.next().ok_or("--prices takes two multiples")?;
+                    terms.prices = prices.parse().map_err(|error| format!("{error}"))?;
+                }
+                "--context-window" => {
+                    let tokens = arguments.next().ok_or("--context-window takes a number")?;
+                    terms.context_window = tokens.parse().map_err(|error| format!("{error}"))?;
+                }
+                "--all" => is_all = true,
+                "--try" => tried.extend(arguments.next()),
                 "--only" => only = arguments.next(),
+                "--row" => row = arguments.next(),
                 unknown if unknown.starts_with("--") => return Err(format!("unknown option {unknown}")),
                 _ => folder = Some(PathBuf::from(argument)),
             }
         }
         let folder = folder.or_else(|| std::env::var_os("LOUVER_CORPUS").map(PathBuf::from));
         let folder = folder.ok_or("name a folder of recorded conversations, or set LOUVER_CORPUS")?;
-        Ok(Self { folder, only, is_quick })
+        Ok(Self { folder, only, row, is_quick, tried, is_all, terms })
     }
 
     fn wants(&self, part: &str) -> bool {
-        self.only.as_deref().is_none_or(|only| only == part)
+        self.tried.is_empty() && self.only.as_deref().is_none_or(|only| only == part)
     }
 }
 

@@ -95,10 +95,7 @@ mod tests {
     #[test]
     fn a_product_is_found_again() {
         let name = |origin, kind, is_needed| LeftName {
-            features: Features::of(origin, kind, 0, 1, false),
-            line: 0,
-            line_chars: 0,
-            name_chars: 0,
+            features: Features::of(origin, kind, 0, 1, (0, 1)),
             weight: 1.0,
             is_needed,
         };
