@@ -1,6 +1,7 @@
 """Real clients behind `louver proxy`, with `louver sandbox` for a provider. Run by clients.sh."""
 
 import argparse
+import atexit
 import collections
 import json
 import os
@@ -32,6 +33,8 @@ class Server:
     def __init__(self, arguments, log):
         self.log = open(log, "w")
         self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        # A check that fails leaves nothing running.
+        atexit.register(self.process.kill)
         self.url = self.process.stdout.readline().strip()
         assert self.url.startswith("http://"), f"{arguments} does not start: {pathlib.Path(log).read_text()}"
 
@@ -146,23 +149,28 @@ class World:
         (home / ".gemini/settings.json").write_text('{"security":{"auth":{"selectedType":"gemini-api-key"}}}')
         return state
 
-    def ask(self, client, url, model, state, turns, asked=ASK, more=()):
+    def ask(self, client, url, model, state, turns, asked=ASK, more=(), environment=None):
         """Runs a client once, to its end."""
         spec = CLIENTS[client]
+        environment = spec["environment"](url) | (environment or {})
+        return self.command([*spec["command"](url, model, asked), *more], state, environment, 60 + 3 * turns)
+
+    def command(self, command, state, environment, timeout):
+        """Runs a command of a client where it finds its settings."""
         environment = {
             "HOME": str(state / "home"),
             "PATH": f"{self.work / 'clients/node_modules/.bin'}:{os.environ['PATH']}",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "TERM": "dumb",
-        } | spec["environment"](url)
+        } | environment
         return subprocess.run(
-            [*spec["command"](url, model, asked), *more],
+            command,
             cwd=self.folder,
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60 + 3 * turns,
+            timeout=timeout,
         )
 
     def sandbox(self, client, turns, state, arguments):

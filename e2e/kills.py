@@ -46,6 +46,8 @@ class Upstream(http.server.ThreadingHTTPServer):
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # An answer is written in two pieces: the second would wait for 40 ms until somebody has heard the first.
+    disable_nagle_algorithm = True
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))

@@ -24,5 +24,5 @@ cp e2e/replay-page.mjs e2e/conversations.mjs "$work"
 mkdir "$work/conversations"
 node "$work/conversations.mjs" "$work/conversations"
 cargo run --quiet --locked -p louver-cli -- replay --quiet \
-    "$work/conversations" --counter chars4 --context-window 20000 --max-output 1000 --html "$work/page.html" >/dev/null
+    "$work/conversations" --counter chars4 --context-window 30000 --max-output 1000 --html "$work/page.html" >/dev/null
 node "$work/replay-page.mjs" "$work/page.html" "${LOUVER_E2E_SHOTS:-}"
