@@ -1,6 +1,5 @@
 //! What a fit did, as Python sees it.
 
-use louver::condense::{CondenseJob, Outcome};
 use pyo3::prelude::*;
 
 /// What a fit, or the arrival of a summary, did.
@@ -39,32 +38,19 @@ pub(crate) struct Job {
     covers: Vec<usize>,
 }
 
-impl From<CondenseJob> for Job {
-    fn from(job: CondenseJob) -> Self {
-        let covers = job.covers.into_iter().flatten().collect();
-        Self { id: job.id, prompt: job.prompt, max_tokens: job.max_tokens, covers }
+impl From<louver_face::Job> for Job {
+    fn from(job: louver_face::Job) -> Self {
+        let louver_face::Job { id, prompt, max_tokens, covers } = job;
+        Self { id, prompt, max_tokens, covers }
     }
 }
 
-impl From<louver::Fit> for Fit {
-    fn from(fit: louver::Fit) -> Self {
-        let trigger = fit.trigger.and_then(|trigger| serde_json::to_value(trigger).ok());
-        let rejected = fit.outcome.as_ref().and_then(|outcome| match outcome {
-            Outcome::Rejected(reason) => Some(reason.to_string()),
-            _ => None,
-        });
-        Self {
-            trigger: trigger.and_then(|trigger| trigger.as_str().map(str::to_owned)),
-            tokens_before: fit.tokens_before,
-            tokens_after: fit.tokens_after,
-            is_cut: fit.is_cut(),
-            evicted: fit.evicted.into_iter().flatten().collect(),
-            edited: fit.edited,
-            job: fit.job.map(Job::from),
-            rejected,
-            warnings: fit.warnings.iter().map(ToString::to_string).collect(),
-            error: fit.error.map(|error| error.to_string()),
-        }
+impl From<louver_face::Fit> for Fit {
+    fn from(fit: louver_face::Fit) -> Self {
+        let louver_face::Fit { trigger, tokens_before, tokens_after, evicted, edited, is_cut, .. } = fit;
+        let louver_face::Fit { job, rejected, warnings, error, .. } = fit;
+        let job = job.map(Job::from);
+        Self { trigger, tokens_before, tokens_after, evicted, edited, is_cut, job, rejected, warnings, error }
     }
 }
 

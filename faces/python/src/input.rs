@@ -3,6 +3,8 @@
 use crate::errors;
 use crate::walk::{as_bytes, is_list, to_json};
 use louver::{Body, Format};
+use louver_face::functions::Output;
+use louver_face::{Fault, Sent};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
@@ -24,15 +26,6 @@ enum Form<'py> {
     Body(Bound<'py, PyDict>),
 }
 
-/// One message of a view.
-#[derive(Debug)]
-pub(crate) enum Sent {
-    /// As it came in, at this place.
-    Same(usize),
-    /// Ours, or changed: the message at this place, if there is one.
-    New { raw: String, like: Option<usize> },
-}
-
 impl<'py> Input<'py> {
     pub(crate) fn read(value: &Bound<'py, PyAny>, format: Option<Format>) -> PyResult<Self> {
         let py = value.py();
@@ -51,7 +44,7 @@ impl<'py> Input<'py> {
             let text = to_json(value)?;
             (py.detach(|| Body::parse(&text, format)), form)
         };
-        Ok(Self { body: read.map_err(|error| errors::json(py, &error))?, form })
+        Ok(Self { body: read.map_err(|error| errors::raised(py, Fault::from(&error)))?, form })
     }
 
     /// The objects of the history, where they are any.
@@ -78,18 +71,19 @@ impl<'py> Input<'py> {
         }
     }
 
-    /// The same form with another history. `json` says the same as text.
-    pub(crate) fn give_back(&self, py: Python<'py>, json: &str, sent: &[Sent]) -> PyResult<Bound<'py, PyAny>> {
+    /// The same form with another history.
+    pub(crate) fn give_back(&self, py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyAny>> {
+        let Output { json, sent } = output;
         match &self.form {
             Form::Bytes => Ok(PyBytes::new(py, json.as_bytes()).into_any()),
             Form::Text => Ok(PyString::new(py, json).into_any()),
             Form::List(list) if list.is_instance_of::<PyTuple>() => {
-                Ok(list_of(py, sent, &self.objects()?)?.to_tuple().into_any())
+                Ok(list_of(py, sent, &self.objects()?, None)?.to_tuple().into_any())
             }
-            Form::List(_) => Ok(list_of(py, sent, &self.objects()?)?.into_any()),
+            Form::List(_) => Ok(list_of(py, sent, &self.objects()?, None)?.into_any()),
             Form::Body(body) => {
                 let copy = body.copy()?;
-                copy.set_item(self.history_key(), list_of(py, sent, &self.objects()?)?)?;
+                copy.set_item(self.history_key(), list_of(py, sent, &self.objects()?, None)?)?;
                 Ok(copy.into_any())
             }
         }
@@ -101,17 +95,25 @@ fn no_conversation(value: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("expected bytes, str, a list of messages or a request as a dict, found {kind}"))
 }
 
-/// The messages of a view as objects: the same for what came as one.
+/// The messages of a view as objects: the same for what came as one. The others are what `make` gives for the object that
+/// they were, if any, and their JSON text as an object, where there is one.
 pub(crate) fn list_of<'py>(
     py: Python<'py>,
     sent: &[Sent],
     objects: &[Bound<'py, PyAny>],
+    make: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for message in sent {
         match message {
             Sent::Same(index) => list.append(&objects[*index])?,
-            Sent::New { raw, like } => list.append(rebuilt(py, raw, like.map(|index| &objects[index]), objects)?)?,
+            Sent::New { raw, like } => {
+                let like = like.map(|index| &objects[index]);
+                list.append(match make {
+                    Some(make) => make.call1((like, from_json(py, raw)?))?,
+                    None => rebuilt(py, raw, like, objects)?,
+                })?;
+            }
         }
     }
     Ok(list)

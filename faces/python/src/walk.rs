@@ -1,30 +1,54 @@
 //! From Python values to JSON text, in one walk.
 
 use crate::errors;
+use crate::memory::{self, Memory};
+use louver_face::Texts;
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyMemoryView, PyString, PyTuple,
 };
 use std::fmt::Write;
-use std::ops::Range;
 
 /// The engine reads no deeper; what goes on for ever ends here, too.
-const MAX_DEPTH: usize = 512;
+pub(crate) const MAX_DEPTH: usize = 512;
 
 /// The messages of a history as JSON text, each with the object that it came from.
 #[derive(Debug, Default)]
 pub(crate) struct Walked {
-    text: String,
-    ranges: Vec<Range<usize>>,
+    pub(crate) texts: Texts,
     pub(crate) objects: Vec<Py<PyAny>>,
 }
 
+/// How messages of a framework become dicts.
+#[derive(Debug, Default)]
+pub(crate) struct Wire<'py> {
+    /// Makes one of a message; without it they are what they are.
+    pub(crate) make: Option<Bound<'py, PyAny>>,
+    /// The attributes of a message that it reads; all where none is named.
+    pub(crate) reads: Vec<Bound<'py, PyString>>,
+}
+
 impl Walked {
-    /// Walks over a list of messages.
-    pub(crate) fn history(list: &Bound<'_, PyAny>) -> PyResult<Self> {
+    /// Walks over a list of messages; of what is remembered only the containers. The others are written as they are on the
+    /// wire.
+    pub(crate) fn history(list: &Bound<'_, PyAny>, memory: &mut Memory, wire: &Wire<'_>) -> PyResult<Self> {
         let mut walked = Self::default();
+        memory.begin(list.len().unwrap_or_default());
         for (index, message) in list.try_iter()?.enumerate() {
-            walked.add(&message?, index)?;
+            let message = message?;
+            if let Some(raw) = memory.recall(index, &message, &wire.reads) {
+                walked.texts.share(raw);
+                walked.objects.push(message.unbind());
+                continue;
+            }
+            // Looked at before it is written: what changes meanwhile is noticed at the next walk.
+            let parts = memory::parts_of(&message, &wire.reads);
+            match &wire.make {
+                Some(make) => walked.add(&make.call1((&message,))?, index)?,
+                None => walked.add(&message, index)?,
+            }
+            walked.texts.share_last(|raw| memory.note(&message, parts, raw));
+            walked.objects.push(message.unbind());
         }
         Ok(walked)
     }
@@ -33,24 +57,13 @@ impl Walked {
     pub(crate) fn message(message: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut walked = Self::default();
         walked.add(message, 0)?;
+        walked.objects.push(message.clone().unbind());
         Ok(walked)
     }
 
     fn add(&mut self, message: &Bound<'_, PyAny>, index: usize) -> PyResult<()> {
-        let start = self.text.len();
-        write_message(&mut self.text, message)
-            .map_err(|fault| fault.inside(format!("[{index}]")).raise(message.py()))?;
-        self.ranges.push(start..self.text.len());
-        self.objects.push(message.clone().unbind());
-        Ok(())
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.ranges.len()
-    }
-
-    pub(crate) fn raw(&self, index: usize) -> &str {
-        self.ranges.get(index).map_or("", |range| &self.text[range.clone()])
+        let written = self.texts.write(|text| write_message(text, message));
+        written.map_err(|fault| fault.inside(format!("[{index}]")).raise(message.py()))
     }
 }
 
@@ -86,7 +99,7 @@ impl Fault {
             Self::Raised(error) => error,
             Self::Found { message, path } => {
                 let path: String = std::iter::once("$").chain(path.iter().rev().map(String::as_str)).collect();
-                errors::input(py, &format!("{path}: {message}"), &path, None)
+                errors::input(py, &format!("{path}: {message}"), &path)
             }
         }
     }

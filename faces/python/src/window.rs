@@ -2,16 +2,17 @@
 
 use crate::errors;
 use crate::fit::{Fit, Job};
-use crate::input::from_json;
-use crate::live::{Frame, Live, usage_of};
-use crate::settings::Settings;
-use crate::walk::{Walked, as_bytes, frame_to_json, is_list};
-use louver::{Record, Summary};
+use crate::input::{from_json, list_of};
+use crate::memory::Memory;
+use crate::walk::{Walked, Wire, as_bytes, frame_to_json, is_list, to_json};
+use louver::{Format, Usage};
+use louver_face::{Fault, Frame, Live, Settings};
 use pyo3::exceptions::PyTypeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+use serde_json::{Map, Value};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A conversation that is pushed to, fitted and viewed, and that can give back everything it left out.
@@ -19,31 +20,53 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub(crate) struct Window {
     settings: Settings,
-    live: Mutex<Live>,
+    kept: Mutex<Kept>,
+    memory: Mutex<Memory>,
+}
+
+/// The window, and an object for each message of its log.
+#[derive(Debug)]
+struct Kept {
+    live: Live,
+    objects: Vec<Py<PyAny>>,
+}
+
+impl Kept {
+    fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let objects: Vec<_> = self.objects.iter().map(|object| object.bind(py).clone()).collect();
+        list_of(py, &self.live.sent(), &objects, None)
+    }
+
+    fn at<'py>(&self, py: Python<'py>, indices: Vec<usize>) -> Vec<(usize, Bound<'py, PyAny>)> {
+        indices.into_iter().map(|index| (index, self.objects[index].bind(py).clone())).collect()
+    }
 }
 
 impl Window {
-    fn live(&self, py: Python<'_>) -> MutexGuard<'_, Live> {
-        self.live.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    fn kept(&self, py: Python<'_>) -> MutexGuard<'_, Kept> {
+        self.kept.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Brings the log in line with a history that was handed over whole: what stands as before is taken over, the rest is
-    /// read. Where it differs, the window goes back to there.
-    fn follow(py: Python<'_>, live: &mut Live, walked: Walked) -> PyResult<()> {
-        let common = py.detach(|| live.common(&walked));
-        if common < live.window.len() {
-            let mut rewound = live.rewound(py, common).map_err(|error| errors::window(py, &error))?;
-            rewound.append(py, walked, common)?;
-            *live = rewound;
-            return Ok(());
-        }
-        live.append(py, walked, common)
+    /// Something that the window alone does, without the interpreter's lock.
+    fn detached<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Live) -> Result<T, Fault> + Send,
+    ) -> PyResult<T> {
+        let mut kept = self.kept(py);
+        let live = &mut kept.live;
+        py.detach(|| work(live)).map_err(|fault| errors::raised(py, fault))
     }
 
-    fn make(py: Python<'_>, model: Option<String>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<(Settings, Live)> {
-        let settings = Settings::read(settings)?.or_model(model);
-        let resolved = settings.resolve_for(py, settings.wire_format(py)?, None, None)?;
-        let live = Live::new(py, resolved, None)?;
+    fn make(
+        py: Python<'_>,
+        model: Option<String>,
+        settings: Option<&Bound<'_, PyDict>>,
+        make: impl FnOnce(louver_face::Resolved) -> Result<Live, Fault>,
+    ) -> PyResult<(Settings, Live)> {
+        let settings = settings_of(py, model, settings)?;
+        let resolved = settings.wire_format().and_then(|format| settings.resolve_for(format, None, None));
+        let live = resolved.and_then(make).map_err(|fault| errors::raised(py, fault))?;
         Ok((settings, live))
     }
 }
@@ -53,8 +76,8 @@ impl Window {
     #[new]
     #[pyo3(signature = (model=None, **settings))]
     fn new(py: Python<'_>, model: Option<String>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let (settings, live) = Self::make(py, model, settings)?;
-        Ok(Self { settings, live: Mutex::new(live) })
+        let (settings, live) = Self::make(py, model, settings, |resolved| Live::new(resolved, None))?;
+        Ok(Self { settings, kept: Mutex::new(Kept { live, objects: Vec::new() }), memory: Mutex::default() })
     }
 
     /// The window of some records: its recorded decisions hold, whatever is set here.
@@ -67,77 +90,72 @@ impl Window {
         model: Option<String>,
         settings: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let (settings, mut live) = Self::make(py, model, settings)?;
-        let records =
-            records.into_iter().map(|line| serde_json::from_str::<Record>(&line)).collect::<Result<Vec<_>, _>>();
-        let records = records.map_err(|error| errors::record(py, error))?;
-        let config = live.window.config().clone();
-        let opened = py.detach(|| louver::Window::open(config, records));
-        live.window = opened.map_err(|error| errors::window(py, &error))?;
-        let messages = (0..live.window.len()).filter_map(|index| live.window.original(index));
-        live.objects = messages.map(|message| Ok(from_json(py, message.raw())?.unbind())).collect::<PyResult<_>>()?;
-        Ok(Self { settings, live: Mutex::new(live) })
+        let (settings, live) = Self::make(py, model, settings, |resolved| Live::open(resolved, records))?;
+        let messages = (0..live.window().len()).filter_map(|index| live.window().original(index));
+        let objects = messages.map(|message| Ok(from_json(py, message.raw())?.unbind())).collect::<PyResult<_>>()?;
+        Ok(Self { settings, kept: Mutex::new(Kept { live, objects }), memory: Mutex::default() })
     }
 
     /// Appends a message and returns its index in the log.
     fn push(&self, message: &Bound<'_, PyAny>) -> PyResult<usize> {
-        let walked = Walked::message(message)?;
-        self.live(message.py()).push(message.py(), walked)
+        let (py, walked) = (message.py(), Walked::message(message)?);
+        let mut kept = self.kept(py);
+        let live = &mut kept.live;
+        let index = py.detach(|| live.push(walked.texts.raw(0))).map_err(|fault| errors::raised(py, fault))?;
+        kept.objects.extend(walked.objects);
+        Ok(index)
     }
 
     /// Appends messages; none where one of them cannot be read.
     fn extend(&self, messages: &Bound<'_, PyAny>) -> PyResult<()> {
-        let py = messages.py();
-        let new: Vec<Bound<'_, PyAny>> = messages.try_iter()?.collect::<PyResult<_>>()?;
-        let walked = new.iter().map(Walked::message).collect::<PyResult<Vec<_>>>()?;
-        let mut live = self.live(py);
-        let format = live.window.format();
-        for walked in &walked {
-            louver::Message::parse(format, walked.raw(0)).map_err(|error| errors::json(py, &error))?;
-        }
-        walked.into_iter().try_for_each(|walked| live.push(py, walked).map(drop))
+        let (py, walked) = (messages.py(), Walked::history(messages, &mut Memory::default(), &Wire::default())?);
+        let mut kept = self.kept(py);
+        let live = &mut kept.live;
+        py.detach(|| live.extend(&walked.texts)).map_err(|fault| errors::raised(py, fault))?;
+        kept.objects.extend(walked.objects);
+        Ok(())
     }
 
     /// Makes the view keep the policy's promise. Call it before each request.
     fn fit(&self, py: Python<'_>) -> PyResult<Fit> {
-        Ok(self.live(py).fit(py)?.into())
+        Ok(self.detached(py, Live::fit)?.into())
     }
 
     /// What is sent: the objects that were pushed, and messages of Louver's own.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.live(py).view(py)
+        self.kept(py).view(py)
     }
 
     /// The view of a history that is handed over whole, as frameworks do: a list of messages, or a request as a dict.
     fn view_of<'py>(&self, history: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = history.py();
         // What is walked over may call back: the window is not held meanwhile.
-        let format = self.live(py).window.format();
-        let (walked, frame) = walk_request(history, format)?;
-        let mut live = self.live(py);
-        if let Some(frame) = &frame {
-            live.reframe(py, &self.settings, frame)?;
+        let format = self.kept(py).live.window().format();
+        let (walked, frame) = walk_request(history, format, &self.memory, &Wire::default())?;
+        let mut kept = self.kept(py);
+        let live = &mut kept.live;
+        let taken = py.detach(|| live.take(&self.settings, &walked.texts, frame.as_ref()));
+        // Also where it cannot be made to fit, these are the messages of the log now.
+        if matches!(taken, Ok(_) | Err(Fault::Overflow(_))) {
+            kept.objects = walked.objects;
         }
-        Self::follow(py, &mut live, walked)?;
-        if live.is_server_side(frame.as_ref()) {
-            return Ok(history.clone());
+        match taken.map_err(|fault| errors::raised(py, fault))? {
+            Some(_) => with_history(history, format.history_key(), kept.view(py)?),
+            None => Ok(history.clone()),
         }
-        live.fit(py)?;
-        let key = live.window.format().history_key();
-        with_history(history, key, live.view(py)?)
     }
 
     /// Tells what the provider counted for the last request: a number, or its answer.
     fn report_usage(&self, usage: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
         let py = usage.py();
-        let format = self.live(py).window.format();
+        let format = self.kept(py).live.window().format();
         let usage = usage_of(format, usage)?;
-        Ok(usage.map(|usage| self.live(py).report_usage(usage)))
+        Ok(usage.map(|usage| self.kept(py).live.report_usage(usage)))
     }
 
     /// Tells that the provider's cache has expired, so that a cut costs nothing.
     fn cache_expired(&self, py: Python<'_>) {
-        self.live(py).window.cache_expired();
+        self.kept(py).live.cache_expired();
     }
 
     /// Takes the text that a model wrote for a job, now or many turns later.
@@ -150,122 +168,137 @@ impl Window {
         input_tokens: u64,
         output_tokens: u64,
     ) -> Fit {
-        let summary = Summary::new(summary).with_usage(input_tokens, output_tokens);
-        self.live(py).window.answer(job.get().id, Ok(summary)).into()
+        self.kept(py).live.answer(job.get().id, summary, input_tokens, output_tokens).into()
     }
 
     /// Says that a job came to nothing; what it covers waits for the next.
     fn fail(&self, py: Python<'_>, job: &Bound<'_, Job>, reason: String) -> Fit {
-        self.live(py).window.answer(job.get().id, Err(reason)).into()
+        self.kept(py).live.fail(job.get().id, reason).into()
     }
 
     /// The job that waits for its answer.
     #[getter]
     fn open_job(&self, py: Python<'_>) -> Option<Job> {
-        self.live(py).window.open_job().cloned().map(Job::from)
+        self.kept(py).live.open_job().map(Job::from)
     }
 
     /// What was appended since there were so many records: lines from which `open` gives the window back.
     #[pyo3(signature = (since=0))]
     fn records(&self, py: Python<'_>, since: usize) -> PyResult<Vec<String>> {
-        let live = self.live(py);
-        let lines = live.window.records_since(since).map(|record| serde_json::to_string(&record));
-        lines.collect::<Result<_, _>>().map_err(|error| errors::record(py, error))
+        self.kept(py).live.records(since).map_err(|fault| errors::raised(py, fault))
     }
 
     /// Everything that was left out or changed: index and object, as it came in.
     fn left_out<'py>(&self, py: Python<'py>) -> Vec<(usize, Bound<'py, PyAny>)> {
-        let live = self.live(py);
-        live.window.left_out().map(|(index, _)| (index, live.objects[index].bind(py).clone())).collect()
+        let kept = self.kept(py);
+        kept.at(py, kept.live.left_out())
     }
 
     /// The messages behind an address such as `12` or `[louver:3-17]`, as they came in.
     fn recall<'py>(&self, py: Python<'py>, address: &str) -> PyResult<Vec<(usize, Bound<'py, PyAny>)>> {
-        let address: louver::address::Address = address.parse().map_err(|error| errors::settings(py, error))?;
-        let live = self.live(py);
-        let found = live.window.recall(&address).map_err(|error| errors::settings(py, error))?;
-        Ok(found.iter().map(|(index, _)| (*index, live.objects[*index].bind(py).clone())).collect())
+        let kept = self.kept(py);
+        let found = kept.live.recall(address).map_err(|fault| errors::raised(py, fault))?;
+        Ok(kept.at(py, found))
     }
 
     /// Every message that was pushed.
     #[getter]
     fn log<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.live(py).objects.iter().map(|object| object.bind(py)))
+        PyList::new(py, self.kept(py).objects.iter().map(|object| object.bind(py)))
     }
 
     /// What is sent now, in tokens, system and tools included.
     #[getter]
     fn tokens(&self, py: Python<'_>) -> u64 {
-        self.live(py).window.tokens()
+        self.kept(py).live.window().tokens()
     }
 
     /// What sending everything would come to.
     #[getter]
     fn log_tokens(&self, py: Python<'_>) -> u64 {
-        self.live(py).window.log_tokens()
+        self.kept(py).live.window().log_tokens()
     }
 
     /// What the budget allows, where the policy has one.
     #[getter]
     fn allowed_tokens(&self, py: Python<'_>) -> Option<u64> {
-        self.live(py).window.budget().map(louver::Budget::allowed_tokens)
+        self.kept(py).live.window().budget().map(louver::Budget::allowed_tokens)
     }
 
     #[getter]
     fn format(&self, py: Python<'_>) -> &'static str {
-        self.live(py).window.format().name()
+        self.kept(py).live.window().format().name()
     }
 
     #[getter]
     fn policy(&self, py: Python<'_>) -> String {
-        self.live(py).window.policy_name().to_owned()
+        self.kept(py).live.window().policy_name().to_owned()
     }
 
     /// The summary that stands in the view.
     #[getter]
     fn summary(&self, py: Python<'_>) -> Option<String> {
-        self.live(py).window.summary().map(str::to_owned)
+        self.kept(py).live.window().summary().map(str::to_owned)
     }
 
     /// What the catalogue did not know of the model.
     #[getter]
     fn warning(&self, py: Python<'_>) -> Option<String> {
-        self.live(py).warning.clone()
+        self.kept(py).live.warning().map(str::to_owned)
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
-        self.live(py).window.len()
+        self.kept(py).live.window().len()
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let live = self.live(py);
-        let (policy, format) = (live.window.policy_name(), live.window.format());
-        format!("<louver.Window: {format}, {policy}, {} messages, {} tokens>", live.window.len(), live.window.tokens())
+        let kept = self.kept(py);
+        let window = kept.live.window();
+        let (policy, format) = (window.policy_name(), window.format());
+        format!("<louver.Window: {format}, {policy}, {} messages, {} tokens>", window.len(), window.tokens())
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         // A window in use is reachable anyway.
-        let Ok(live) = self.live.try_lock() else { return Ok(()) };
-        live.objects.iter().try_for_each(|object| visit.call(object))
+        let Ok(kept) = self.kept.try_lock() else { return Ok(()) };
+        kept.objects.iter().try_for_each(|object| visit.call(object))?;
+        let Ok(memory) = self.memory.try_lock() else { return Ok(()) };
+        memory.traverse(&visit)
     }
 }
 
 /// A list of messages, or a request with what stands around its history.
-pub(crate) fn walk_request(history: &Bound<'_, PyAny>, format: louver::Format) -> PyResult<(Walked, Option<Frame>)> {
+pub(crate) fn walk_request(
+    history: &Bound<'_, PyAny>,
+    format: Format,
+    memory: &Mutex<Memory>,
+    wire: &Wire<'_>,
+) -> PyResult<(Walked, Option<Frame>)> {
     let key = format.history_key();
     if is_list(history) {
-        return Ok((Walked::history(history)?, None));
+        return Ok((walk_history(history, memory, wire)?, None));
     }
     let Ok(body) = history.cast::<PyDict>() else {
         let hint = if as_bytes(history)?.is_some() { " (`louver.trim` takes bytes)" } else { "" };
         return Err(PyTypeError::new_err(format!("expected a list of messages, or a request as a dict{hint}")));
     };
-    let frame = Frame::read(history.py(), frame_to_json(body, key)?, format)?;
+    let frame = Frame::read(frame_to_json(body, key)?, format);
+    let frame = frame.map_err(|fault| errors::raised(history.py(), fault))?;
     let walked = match body.get_item(key)? {
-        Some(list) if is_list(&list) => Walked::history(&list)?,
+        Some(list) if is_list(&list) => walk_history(&list, memory, wire)?,
         _ => Walked::default(),
     };
     Ok((walked, Some(frame)))
+}
+
+/// What is walked over may call back, and threads share a window: the memory is taken out meanwhile. Whoever comes without
+/// one walks over everything.
+fn walk_history(list: &Bound<'_, PyAny>, memory: &Mutex<Memory>, wire: &Wire<'_>) -> PyResult<Walked> {
+    let lock = || memory.lock_py_attached(list.py()).unwrap_or_else(PoisonError::into_inner);
+    let mut taken = std::mem::take(&mut *lock());
+    let walked = Walked::history(list, &mut taken, wire);
+    *lock() = taken;
+    walked
 }
 
 /// The same form with another history.
@@ -285,4 +318,28 @@ pub(crate) fn with_history<'py>(
         return Ok(view.to_tuple().into_any());
     }
     Ok(view.into_any())
+}
+
+/// Keyword arguments as settings.
+pub(crate) fn settings_of(
+    py: Python<'_>,
+    model: Option<String>,
+    given: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Settings> {
+    let settings = Settings::read(named(given)?).map_err(|fault| errors::raised(py, fault))?;
+    Ok(settings.or_model(model))
+}
+
+/// Keyword arguments by their names.
+pub(crate) fn named(given: Option<&Bound<'_, PyDict>>) -> PyResult<Map<String, Value>> {
+    let Some(given) = given else { return Ok(Map::new()) };
+    serde_json::from_str(&to_json(given)?).map_err(|error| PyTypeError::new_err(error.to_string()))
+}
+
+/// What a provider counted: a number of tokens, or the provider's own answer.
+pub(crate) fn usage_of(format: Format, given: &Bound<'_, PyAny>) -> PyResult<Option<Usage>> {
+    if let Ok(tokens) = given.extract::<u64>() {
+        return Ok(Some(Usage::of_input(tokens)));
+    }
+    Ok(Usage::from_response(format, Walked::message(given)?.texts.raw(0)))
 }

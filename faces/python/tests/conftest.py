@@ -38,10 +38,11 @@ class Sandbox:
 
 
 @pytest.fixture
-def sandbox(louver_bin: str, tmp_path: Path) -> Iterator[Sandbox]:
-    """A model that calls a tool 200 times and then answers, behind a window that a tenth of it fills."""
+def sandbox(louver_bin: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    """A model that calls a tool 200 times, or as often as a test says, and then answers; a tenth of it fills its window."""
     call = {"name": "read_file", "arguments": {"path": "a.txt"}}
-    turns: list[dict[str, Any]] = [{"text": f"Step {turn}.", "calls": [call]} for turn in range(TURNS)]
+    count = getattr(request, "param", TURNS)
+    turns: list[dict[str, Any]] = [{"text": f"Step {turn}.", "calls": [call]} for turn in range(count)]
     scenario = tmp_path / "scenario.json"
     scenario.write_text(json.dumps({"name": "long", "turns": [*turns, {"text": "All is read."}]}))
     command = [louver_bin, "sandbox", "--scenario", str(scenario), "--context-window", str(WINDOW)]

@@ -7,6 +7,7 @@ from typing import Any
 
 from conftest import Sandbox
 from langchain.agents import create_agent
+from langchain.agents.middleware import SummarizationMiddleware
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage, trim_messages
 from langchain_core.messages.utils import convert_to_openai_messages, count_tokens_approximately
 from langchain_core.tools import tool
@@ -26,10 +27,13 @@ def read_file(path: str) -> str:
     return read(path)
 
 
-def agent(sandbox: Sandbox, **more: Any) -> Any:
-    model = ChatOpenAI(model="gpt-5", base_url=f"{sandbox.url}/v1", api_key=SecretStr("key"), max_retries=0)
-    window = LouverMiddleware(context_window=20_000)
-    return create_agent(model, [read_file], system_prompt="Be brief.", middleware=[window], **more)
+def model_of(sandbox: Sandbox) -> ChatOpenAI:
+    return ChatOpenAI(model="gpt-5", base_url=f"{sandbox.url}/v1", api_key=SecretStr("key"), max_retries=0)
+
+
+def agent(sandbox: Sandbox, middleware: Any = None, **more: Any) -> Any:
+    window = middleware or LouverMiddleware(context_window=20_000)
+    return create_agent(model_of(sandbox), [read_file], system_prompt="Be brief.", middleware=[window], **more)
 
 
 TASK: Any = {"messages": [HumanMessage("Read every file.")]}
@@ -56,6 +60,14 @@ def test_the_same_asynchronously(sandbox: Sandbox) -> None:
     assert_kept_inside(sandbox)
 
 
+def test_their_own_summaries_erase_the_state(sandbox: Sandbox) -> None:
+    """What their summary stands for is gone from the state and from the checkpoint; ours leaves both alone (above)."""
+    summaries = SummarizationMiddleware(model_of(sandbox), trigger=("tokens", 8_000), keep=("messages", 10))
+    asked = agent(sandbox, summaries, checkpointer=InMemorySaver())
+    asked.invoke(TASK, CONFIG)
+    assert len(asked.get_state(CONFIG).values["messages"]) < TURNS
+
+
 def history(turns: int) -> list[Any]:
     messages: list[Any] = [HumanMessage("Read.")]
     for turn in range(turns):
@@ -78,6 +90,33 @@ def test_kept_messages_are_the_same_objects_and_pairs_stay() -> None:
     assert louver.check(convert_to_openai_messages(fitted.messages)) == []
     few: Any = ModelRequest(model=request.model, messages=messages[:4])
     assert middleware.fit(few)[0] is few
+
+
+def test_messages_that_change_in_place_are_noticed() -> None:
+    from langchain.agents.middleware.types import ModelRequest
+
+    messages = history(3)
+    middleware = LouverMiddleware(context_window=20_000, counter="chars4")
+    request: Any = ModelRequest(model=ChatOpenAI(model="gpt-5", api_key=SecretStr("k")), messages=messages)
+
+    def tokens(middleware: LouverMiddleware) -> int:
+        fit = middleware.fit(request)[1].fit
+        assert fit is not None
+        return fit.tokens_before
+
+    def change_a_call() -> None:
+        messages[1].tool_calls[0]["args"]["path"] = "elsewhere, " * 9
+
+    def change_a_result() -> None:
+        messages[2].content = "Something else. " * 99
+
+    counted = [tokens(middleware), tokens(middleware)]
+    assert counted[0] == counted[1]
+    for change in (change_a_call, change_a_result, messages.pop):
+        change()
+        # As one counts that sees them for the first time.
+        counted.append(tokens(middleware))
+        assert counted[-1] == tokens(LouverMiddleware(context_window=20_000, counter="chars4")) != counted[-2]
 
 
 def test_their_own_trimming_tears_pairs_apart() -> None:

@@ -13,6 +13,7 @@ from conftest import Sandbox
 from talks import TURNS, assert_kept_inside, read_file
 
 import louver
+from louver.adapters.sdk import Requests
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 TASK = "Read every file."
@@ -99,6 +100,31 @@ def test_openai_responses(sandbox: Sandbox) -> None:
         outputs = {call.call_id: read_file(call.call_id, 4_000) for call in calls}
         history += [{"type": "function_call_output", "call_id": call, "output": output} for call, output in outputs.items()]
     assert_kept_inside(sandbox, said=len(history), requests=60)
+
+
+def test_what_is_counted_while_an_answer_streams_is_heard(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[Any] = []
+    report = Requests.report
+
+    def noted(self: Requests, asked: Any, said: Any) -> None:
+        if getattr(said, "usage", None) is not None:
+            heard.append(asked[0])
+        report(self, asked, said)
+
+    monkeypatch.setattr(Requests, "report", noted)
+    history: list[Any] = [{"role": "user", "content": "word " * 2_000}]
+    with claude(sandbox).messages.stream(messages=history, **CLAUDE) as stream:
+        stream.get_final_message()
+    chat = {"model": "gpt-5", "messages": history, "stream": True, "stream_options": {"include_usage": True}}
+    assert len(list(gpt(sandbox).chat.completions.create(**chat))) > 1
+    assert len(list(gpt(sandbox).responses.create(model="gpt-5", input=history, store=False, stream=True))) > 1
+
+    async def talk() -> None:
+        async for _ in await gpt(sandbox, openai.AsyncOpenAI).chat.completions.create(**chat):
+            pass
+
+    asyncio.run(talk())
+    assert heard == ["anthropic", "openai-chat", "openai-responses", "openai-chat"]
 
 
 def test_without_a_window_the_same_talk_is_refused(sandbox: Sandbox) -> None:

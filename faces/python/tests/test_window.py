@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
+import dataclasses
+import datetime
+import enum
 import gc
 import json
+import threading
 import weakref
 from typing import Any
 
@@ -96,6 +101,150 @@ def test_what_is_mutated_or_replaced_is_noticed() -> None:
     assert window.view_of(history) == history and len(window) == 4
 
 
+def test_what_is_changed_deep_inside_is_noticed() -> None:
+    """What stands as before is not written again, so each way of changing something has to be seen."""
+
+    def said(window: louver.Window, history: list[Any]) -> list[Any]:
+        window.view_of(history)
+        lines = [json.loads(line) for line in window.records()]
+        return [json.loads(line["message"]) for line in lines if "message" in line]
+
+    def call(history: list[Any]) -> Any:
+        return history[2]["tool_calls"][0]
+
+    changes: list[Any] = [
+        lambda history: call(history)["function"].update(arguments="{}"),
+        lambda history: call(history).update(index=10**20),
+        lambda history: call(history).pop("type"),
+        lambda history: history[2]["tool_calls"].append(dict(call(history), id="another")),
+        lambda history: history[2].update(tool_calls=tuple(history[2]["tool_calls"])),
+        lambda history: history[3].update(content=[{"type": "text", "text": "parts"}]),
+        lambda history: history[3]["content"][0].update(text="other parts"),
+        lambda history: history[0].update(name=None),
+        lambda history: history.__setitem__(1, dict(history[1])),
+    ]
+    history = tool_turns(3)
+    window = louver.Window(format="openai-chat", policy="everything", counter="chars4", context_window=90_000)
+    both = louver.Conversations(format="openai-chat", policy="everything", counter="chars4", context_window=90_000)
+    for change in changes:
+        for _ in range(2):
+            assert said(window, history) == json.loads(json.dumps(history))
+            assert both.fit(history).request == history
+        change(history)
+    assert said(window, history) == json.loads(json.dumps(history))
+
+
+class Role(enum.Enum):
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+@dataclasses.dataclass
+class Note:
+    text: str
+    at: datetime.datetime | None = None
+    weight: Any = 1
+
+
+class Told(pydantic.BaseModel):
+    """A message of a framework."""
+
+    model_config = pydantic.ConfigDict(extra="allow")
+    role: Role
+    notes: list[Note]
+
+
+def told(message: Told) -> dict[str, Any]:
+    parts = [{"type": "text", "text": f"{note.text} {note.at} {note.weight}"} for note in message.notes]
+    return {"role": message.role.value, "content": parts, **(message.model_extra or {})}
+
+
+@pytest.mark.parametrize("handed", [list, copy.deepcopy])
+def test_messages_of_a_framework_are_asked_for_once_and_after_each_change(handed: Any) -> None:
+    """Also where they are copied for each call."""
+    changes: list[Any] = [
+        lambda history: setattr(history[2], "role", Role.ASSISTANT),
+        lambda history: setattr(history[2], "name", "N"),
+        lambda history: setattr(history[2].notes[0], "text", "another"),
+        lambda history: setattr(history[2].notes[0], "weight", True),
+        lambda history: setattr(history[2].notes[0], "weight", 1.0),
+        lambda history: history[2].notes.append(Note("one more")),
+        lambda history: history.__setitem__(2, Told(role=Role.USER, notes=[Note("in its place")])),
+    ]
+    asked: list[Told] = []
+
+    def wire(message: Told) -> dict[str, Any]:
+        asked.append(message)
+        return told(message)
+
+    history = [Told(role=Role.USER, notes=[Note(f"Number {number}")]) for number in range(5)]
+    both = louver.Conversations(format="openai-chat", policy="everything", counter="chars4", context_window=90_000)
+    assert both.fit(history, wire=wire).is_unchanged and asked == history
+    for change in changes:
+        change(history)
+        asked.clear()
+        for _ in range(3):
+            given = handed(history)
+            assert both.fit(given, wire=wire).request == given
+        assert asked == [history[2]]
+
+
+def test_what_may_change_unseen_is_asked_for_each_time() -> None:
+    asked: list[Told] = []
+
+    def wire(message: Told) -> dict[str, Any]:
+        asked.append(message)
+        return told(message)
+
+    history = [Told(role=Role.USER, notes=[Note("Now", datetime.datetime(2026, 1, 1), weight)]) for weight in (1, {1, 2})]
+    both = louver.Conversations(format="openai-chat", policy="everything", counter="chars4", context_window=90_000)
+    for _ in range(3):
+        both.fit(history, wire=wire)
+    assert asked == [*history, history[1], history[1]]
+
+
+def test_only_what_is_read_is_looked_at() -> None:
+    asked: list[Told] = []
+
+    def wire(message: Told) -> dict[str, Any]:
+        asked.append(message)
+        return {"role": "user", "content": [{"type": "text", "text": note.text} for note in message.notes]}
+
+    history = [Told(role=Role.USER, notes=[Note("Now")], more={1, 2}) for _ in range(3)]  # type: ignore[call-arg]
+    both = louver.Conversations(format="openai-chat", policy="everything", counter="chars4", context_window=90_000)
+    for _ in range(3):
+        both.fit(history, wire=wire, reads=["notes", "missing"])
+    history[0].role = Role.ASSISTANT
+    both.fit(history, wire=wire, reads=["notes", "missing"])
+    assert asked == history
+    history[1].notes.append(Note("then"))
+    both.fit(history, wire=wire, reads=["notes", "missing"])
+    assert asked == [*history, history[1]]
+
+
+def test_messages_of_a_framework_are_made_where_they_are_not_kept() -> None:
+    def make(original: Told | None, became: dict[str, Any]) -> tuple[Told | None, dict[str, Any]]:
+        return original, became
+
+    roles = (Role.USER, Role.ASSISTANT)
+    history = [Told(role=roles[number % 2], notes=[Note(f"Number {number}, " * 50)]) for number in range(51)]
+    both = louver.Conversations(format="openai-chat", counter="chars4", context_window=3_000, max_output=500)
+    turn = both.fit({"messages": history}, wire=told, make=make)
+    view = turn.request["messages"]
+    assert not turn.is_unchanged and len(view) == len(turn.origins) < 51
+    for message, (index, is_kept) in zip(view, turn.origins, strict=True):
+        original = None if index is None else history[index]
+        assert message is original if is_kept else message[0] is original and "content" in message[1]
+    assert view[-1] is history[-1] and any(isinstance(message, tuple) for message in view)
+
+
+def test_a_message_that_holds_itself_is_refused() -> None:
+    message: dict[str, Any] = {"role": "user"}
+    message["content"] = [message]
+    with pytest.raises(louver.InputError, match="nested deeper"):
+        louver.Conversations(format="openai-chat", context_window=9_000).fit([message])
+
+
 def test_a_request_is_given_back_with_another_history_only() -> None:
     body = {"model": "gpt-4", "max_tokens": 500, "messages": tool_turns(200), "tools": []}
     before = copy.deepcopy(body)
@@ -124,6 +273,46 @@ def test_summaries_are_jobs_out_and_text_in() -> None:
     assert taken.rejected is None and window.summary == "Notes without consequence."
     assert any("Notes without consequence." in message["content"] for message in window.view())
     assert window.answer(job, "again").rejected == "no such job is open"
+
+
+def test_summaries_are_written_in_the_background() -> None:
+    def noted() -> tuple[louver.Window, louver.Job]:
+        window = capped(summarize=True)
+        window.extend({"role": "user", "content": f"Note number {turn}: nothing to do."} for turn in range(20))
+        job = window.fit().job
+        assert job is not None
+        return window, job
+
+    async def talk() -> None:
+        window, job = noted()
+        written = asyncio.Event()
+
+        async def ask(job: louver.Job) -> str:
+            await written.wait()
+            return f"{len(job.covers)} notes."
+
+        task = asyncio.create_task(louver.acondense(window, job, ask))
+        for turn in range(5):  # The conversation goes on meanwhile.
+            window.push({"role": "user", "content": f"Later note {turn}."})
+            window.fit()
+            await asyncio.sleep(0)
+        assert window.summary is None
+        written.set()
+        assert (await task).rejected is None
+        assert window.summary == f"{len(job.covers)} notes."
+
+    asyncio.run(talk())
+    window, job = noted()
+    thread = threading.Thread(target=louver.condense, args=(window, job, lambda job: "From a thread."))
+    thread.start()
+    thread.join()
+    assert window.summary == "From a thread."
+
+    def broken(job: louver.Job) -> str:
+        raise RuntimeError("no model")
+
+    window, job = noted()
+    assert louver.condense(window, job, broken).rejected == "no model" and window.summary is None
 
 
 def test_a_window_is_saved_and_opened_again() -> None:

@@ -8,11 +8,13 @@
 [{'role': 'user', 'content': 'Fix the failing test.'}]
 """
 
+from ._condense import acondense, condense
 from ._errors import InputError, Largest, LouverError, RecordError, RepairError, SettingsError, WindowOverflow
 from ._louver import (
     Conversations,
     Fit,
     Job,
+    Replay,
     Turn,
     Window,
     check,
@@ -20,10 +22,11 @@ from ._louver import (
     recall,
     repair,
     repair_report,
+    replay,
     trim,
     trim_report,
 )
-from ._types import Change, Inspection, Report, Settings, Violation, WindowSettings
+from ._types import Change, Inspection, ReplaySettings, Report, Settings, Violation, WindowSettings
 from .adapters.sdk import wrap
 
 __all__ = [
@@ -37,6 +40,8 @@ __all__ = [
     "LouverError",
     "RecordError",
     "RepairError",
+    "Replay",
+    "ReplaySettings",
     "Report",
     "Settings",
     "SettingsError",
@@ -45,11 +50,14 @@ __all__ = [
     "Window",
     "WindowOverflow",
     "WindowSettings",
+    "acondense",
     "check",
+    "condense",
     "inspect",
     "recall",
     "repair",
     "repair_report",
+    "replay",
     "trim",
     "trim_report",
     "wrap",

@@ -1,13 +1,14 @@
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
 from typing import Any, TypeVar, final
 
 from typing_extensions import Unpack
 
-from ._types import Change, Format, Inspection, Report, Settings, Violation, WindowSettings
+from ._types import Change, Format, Inspection, ReplaySettings, Report, Settings, Violation, WindowSettings
 
 __all__ = [
-    "Conversations", "Fit", "Job", "Turn", "Window",
-    "check", "inspect", "recall", "repair", "repair_report", "trim", "trim_report",
+    "Conversations", "Fit", "Job", "Replay", "Turn", "Window",
+    "check", "inspect", "recall", "repair", "repair_report", "replay", "trim", "trim_report",
 ]  # fmt: skip
 
 _T = TypeVar("_T")
@@ -21,6 +22,27 @@ def inspect(conversation: Any, **settings: Unpack[Settings]) -> Inspection: ...
 def recall(
     wanted: str, conversation: Any, *, limit: int = 5, **settings: Unpack[Settings]
 ) -> list[dict[str, Any]]: ...
+
+def replay(
+    conversations: str | PathLike[str] | Iterable[str | PathLike[str]] | Mapping[str, str | bytes],
+    **settings: Unpack[ReplaySettings],
+) -> Replay: ...
+
+@final
+class Replay:
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+    def __arrow_c_schema__(self) -> Any: ...
+    def to_json(self) -> str: ...
+    def rows(self) -> list[dict[str, Any]]: ...
+    @property
+    def totals(self) -> list[dict[str, Any]]: ...
+    @property
+    def skipped(self) -> list[dict[str, str]]: ...
+    @property
+    def copies(self) -> int: ...
+    @property
+    def assumed(self) -> str: ...
+    def __len__(self) -> int: ...
 
 @final
 class Job:
@@ -102,6 +124,8 @@ class Turn:
     @property
     def origins(self) -> list[tuple[int | None, bool]]: ...
     @property
+    def is_unchanged(self) -> bool: ...
+    @property
     def fit(self) -> Fit | None: ...
     @property
     def conversation(self) -> int: ...
@@ -111,6 +135,13 @@ class Conversations:
     def __new__(
         cls, model: str | None = None, *, max_conversations: int = 64, **settings: Unpack[WindowSettings]
     ) -> Conversations: ...
-    def fit(self, request: Any) -> Turn: ...
+    def fit(
+        self,
+        request: Any,
+        *,
+        wire: Callable[[Any], dict[str, Any]] | None = None,
+        reads: Sequence[str] = ...,
+        make: Callable[[Any, dict[str, Any]], Any] | None = None,
+    ) -> Turn: ...
     def report_usage(self, turn: Turn, usage: Any) -> str | None: ...
     def __len__(self) -> int: ...

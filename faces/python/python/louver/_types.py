@@ -6,7 +6,7 @@ from typing import Any, Literal, TypedDict
 
 Format = Literal["anthropic", "openai-chat", "openai-responses", "gemini"]
 Policy = Literal[
-    "ladder", "ladder-lean", "ladder-careful", "messages", "tokens", "both", "everything", "newest", "clear-tools",
+    "ladder", "ladder-lean", "ladder-careful", "ladder-full", "messages", "tokens", "both", "everything", "newest", "clear-tools",
     "mask", "full-cut",
 ]  # fmt: skip
 Counter = Literal["auto", "chars4", "o200k", "cl100k"]
@@ -45,6 +45,31 @@ class Settings(WindowSettings, total=False):
     """The same, with the model."""
 
     model: str | None
+
+
+class ReplaySettings(TypedDict, total=False):
+    """How recorded conversations are replayed: the flags of ``louver replay``."""
+
+    policy: Policy | list[Policy] | None
+    """The policies to compare; by default all but ``both`` and ``ladder-full``."""
+    model: str | None
+    """Whose prices, window and counter hold; by default the recorded one."""
+    context_window: int | None
+    max_output: int | None
+    counter: Counter | None
+    overhead: int | None
+    """What system and tools cost where a record has neither them nor what was billed, in tokens."""
+    prices: str | None
+    """Cache write and read prices as multiples of the input price, such as ``1.25/0.1``."""
+    gap: int | None
+    """One pause between all requests, in seconds, instead of the recorded times."""
+    cold_every: int | None
+    timings: bool | None
+    since: str | None
+    """Only conversations that went on after this day or time."""
+    project: str | None
+    threads: int | None
+    """All cores where nobody says; one where an engine runs several of these side by side."""
 
 
 class Violation(TypedDict):

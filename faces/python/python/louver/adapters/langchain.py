@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .._types import WindowSettings
 
 _ROLES = {"human": "user", "ai": "assistant", "tool": "tool", "system": "system"}
+# What of a message is looked at here.
+_READS = ("type", "content", "tool_calls", "tool_call_id")
 # What an answer's `tool_calls` say already.
 _CALL_BLOCKS = {"tool_use", "function_call", "input_json_delta", "tool_call"}
 
@@ -59,16 +61,15 @@ class LouverMiddleware(AgentMiddleware[Any, Any, Any]):
             {
                 "model": _model_name(request.model),
                 "tools": [self._tool(tool) for tool in request.tools],
-                "messages": [_wire(message) for message in history],
-            }
+                "messages": history,
+            },
+            wire=_wire,
+            reads=_READS,
+            make=_message,
         )
-        if len(turn.origins) == len(history) and all(is_kept for _, is_kept in turn.origins):
+        if turn.is_unchanged:
             return request, turn
-        view = [
-            _message(history[index] if index is not None else None, wire, is_kept)
-            for (index, is_kept), wire in zip(turn.origins, turn.request["messages"], strict=True)
-        ]
-        return request.override(messages=view[len(system) :]), turn
+        return request.override(messages=turn.request["messages"][len(system) :]), turn
 
     def _tool(self, tool: Any) -> dict[str, Any]:
         if isinstance(tool, dict):
@@ -100,21 +101,21 @@ def _wire(message: BaseMessage) -> dict[str, Any]:
     wire: dict[str, Any] = {"role": _ROLES.get(message.type, "user"), "content": content or ""}
     if message.type == "tool":
         wire["tool_call_id"] = getattr(message, "tool_call_id", "")
-    calls = getattr(message, "tool_calls", None)
-    if calls:
-        wire["tool_calls"] = [_call(call) for call in calls]
+    # A message without the field takes its time to say so.
+    if isinstance(message, AIMessage) and message.tool_calls:
+        wire["tool_calls"] = [_call(call) for call in message.tool_calls]
     return wire
 
 
-def _call(call: dict[str, Any]) -> dict[str, Any]:
+def _call(call: Any) -> dict[str, Any]:
     function = {"name": call["name"], "arguments": json.dumps(call["args"], ensure_ascii=False)}
     return {"id": call["id"], "type": "function", "function": function}
 
 
-def _message(original: BaseMessage | None, wire: dict[str, Any], is_kept: bool) -> AnyMessage:
-    """The same object where nothing changed, a changed copy, or a message of Louver's own."""
+def _message(original: BaseMessage | None, wire: dict[str, Any]) -> AnyMessage:
+    """A changed copy, or a message of Louver's own."""
     if original is not None:
-        kept: Any = original if is_kept else original.model_copy(update={"content": wire["content"]})
-        return kept
+        changed: Any = original.model_copy(update={"content": wire["content"]})
+        return changed
     kinds: dict[str, Any] = {"assistant": AIMessage, "system": SystemMessage}
     return kinds.get(wire["role"], HumanMessage)(content=wire["content"])

@@ -76,14 +76,11 @@ class LouverHook(CustomLogger):
         return {**self.fit(format, data), "metadata": {**(data.get("metadata") or {}), _FITTED: True}}
 
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
-        """The SDK's asynchronous calls and the router ask here."""
+        """The SDK's asynchronous calls and the router ask here, Anthropic's own format among them.
+
+        What LiteLLM asks later (``async_pre_request_hook``) can change a list of messages in place only, which may be the
+        caller's.
+        """
         format = _FORMATS.get(getattr(call_type, "value", call_type))
         is_fitted = any((kwargs.get(key) or {}).get(_FITTED) for key in ("metadata", "litellm_metadata"))
         return kwargs if format is None or is_fitted else self.fit(format, kwargs)
-
-    async def async_pre_request_hook(
-        self, model: str, messages: list[Any], kwargs: dict[str, Any]
-    ) -> dict[str, Any] | None:
-        """Requests that are passed through in Anthropic's own format ask here."""
-        fitted = self.fit("anthropic", {**kwargs, "model": model, "messages": messages})
-        return {**kwargs, "messages": fitted["messages"]}

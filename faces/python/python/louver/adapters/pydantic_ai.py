@@ -33,22 +33,17 @@ class LouverCapability(AbstractCapability[Any]):
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
         """The messages that may be sent: the same objects for those that stay."""
-        messages = request_context.messages
         turn = self._conversations.fit(
             {
                 "model": request_context.model.model_name,
                 "system": [{"type": "text", "text": text} for text in _instructions(request_context)],
                 "tools": [_tool(tool) for tool in request_context.model_request_parameters.function_tools],
-                "messages": [_wire(message) for message in messages],
-            }
+                "messages": request_context.messages,
+            },
+            wire=_wire,
+            make=_message,
         )
-        if len(turn.origins) == len(messages) and all(is_kept for _, is_kept in turn.origins):
-            return request_context
-        view = [
-            _message(messages[index] if index is not None else None, wire, is_kept)
-            for (index, is_kept), wire in zip(turn.origins, turn.request["messages"], strict=True)
-        ]
-        return replace(request_context, messages=view)
+        return request_context if turn.is_unchanged else replace(request_context, messages=turn.request["messages"])
 
 
 def _instructions(context: ModelRequestContext) -> list[str]:
@@ -76,14 +71,12 @@ def _block(part: Any) -> dict[str, Any]:
     return {"type": "text", "text": content if isinstance(content, str) else str(content)}
 
 
-def _message(original: ModelMessage | None, wire: dict[str, Any], is_kept: bool) -> ModelMessage:
-    """The same object where nothing changed, a changed copy, or a message of Louver's own."""
+def _message(original: ModelMessage | None, wire: dict[str, Any]) -> ModelMessage:
+    """A changed copy, or a message of Louver's own."""
     if original is None:
         text = _text(wire["content"])
         own = ModelResponse([TextPart(text)]) if wire["role"] == "assistant" else ModelRequest([UserPromptPart(text)])
         return own
-    if is_kept:
-        return original
     whole: Any = original
     blocks = {block.get("tool_use_id"): block for block in wire["content"] if block["type"] == "tool_result"}
     parts: list[Any] = [

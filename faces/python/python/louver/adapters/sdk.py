@@ -9,6 +9,7 @@ Works on what both SDKs call a request's options, so that every method that send
 from __future__ import annotations
 
 import inspect
+from collections.abc import AsyncIterator, Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -55,11 +56,44 @@ class Requests:
         return self._conversations[format]
 
     def note(self, answer: Any) -> None:
-        """Counts are corrected by what the provider counted."""
-        last, usage = self._last.get(), getattr(answer, "usage", None)
-        if last is not None and usage is not None:
-            format, turn = last
+        """Counts are corrected by what the provider counted, in an answer or while it streams."""
+        last = self._last.get()
+        if last is None:
+            return
+        self.report(last, answer)
+        events = getattr(answer, "_iterator", None)
+        if isinstance(events, AsyncIterator):
+            answer._iterator = self._alisten(last, events)
+        elif isinstance(events, Iterator):
+            answer._iterator = self._listen(last, events)
+
+    def report(self, asked: tuple[Format, Turn], said: Any) -> None:
+        """Tells a conversation what was counted for its request, where something says so."""
+        usage = getattr(said, "usage", None)
+        if usage is not None:
+            format, turn = asked
             self.conversations(format).report_usage(turn, {"usage": usage})
+
+    def _listen(self, asked: tuple[Format, Turn], events: Iterator[Any]) -> Iterator[Any]:
+        for event in events:
+            self.report(asked, _counted(event))
+            yield event
+
+    async def _alisten(self, asked: tuple[Format, Turn], events: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        async for event in events:
+            self.report(asked, _counted(event))
+            yield event
+
+
+def _counted(event: Any) -> Any:
+    """The part of an event that says what was counted for the request, as an answer that is not streamed would."""
+    kind = getattr(event, "type", None)
+    if kind == "message_start":
+        return event.message
+    if kind == "response.completed":
+        return event.response
+    # What Anthropic says of usage later on is about the reply; a chunk of a chat has no type.
+    return event if kind is None else None
 
 
 def wrap(client: _Client, **settings: Unpack[WindowSettings]) -> _Client:

@@ -1,6 +1,6 @@
 //! What the caller says about a window, and what it comes to.
 
-use crate::errors;
+use crate::Fault;
 use louver::catalog::Catalog;
 use louver::inspect::Subject;
 use louver::policy::MessagesConfig;
@@ -8,16 +8,15 @@ use louver::tokens::CounterChoice;
 use louver::trim::TrimOptions;
 use louver::window::{Assembled, Builder, WindowConfig};
 use louver::{Body, Budget, Format, PolicyKind};
-use pyo3::exceptions::PyTypeError;
-use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use std::fmt::Display;
 use std::str::FromStr;
 
 /// The settings as they were given: the same as the flags of the command line, and those of the policies.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Settings {
-    pub(crate) format: Option<Format>,
+pub struct Settings {
+    format: Option<Format>,
     model: Option<String>,
     policy: Option<PolicyKind>,
     context_window: Option<u64>,
@@ -38,7 +37,7 @@ pub(crate) struct Settings {
 
 /// What holds for one conversation.
 #[derive(Debug)]
-pub(crate) struct Resolved {
+pub struct Resolved {
     pub(crate) config: WindowConfig,
     model_name: Option<String>,
     context_window: Option<u64>,
@@ -47,41 +46,46 @@ pub(crate) struct Resolved {
 }
 
 impl Settings {
-    /// Reads keyword arguments.
-    pub(crate) fn read(given: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    /// Reads settings by their names; those that are null are not said.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::Usage`] for a name that is no setting or a value of another type, [`Fault::Settings`] for an unknown name of
+    /// a format, policy or counter.
+    pub fn read(given: Map<String, Value>) -> Result<Self, Fault> {
         let mut settings = Self::default();
-        for (name, value) in given.into_iter().flatten().filter(|(_, value)| !value.is_none()) {
-            settings.set(name.cast::<PyString>()?.to_str()?, &value)?;
+        for (name, value) in given.into_iter().filter(|(_, value)| !value.is_null()) {
+            settings.set(&name, value)?;
         }
         Ok(settings)
     }
 
-    fn set(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn set(&mut self, name: &str, value: Value) -> Result<(), Fault> {
         match name {
-            "format" => self.format = Some(parsed(value)?),
-            "model" => self.model = value.extract()?,
-            "policy" => self.policy = Some(parsed(value)?),
-            "context_window" => self.context_window = value.extract()?,
-            "max_output" => self.max_output = value.extract()?,
-            "counter" => self.counter = parsed(value)?,
-            "max_messages" => self.max_messages = value.extract()?,
-            "preserve_first" => self.preserve_first = value.extract()?,
-            "preserve_last" => self.preserve_last = value.extract()?,
-            "total_tokens" => self.total_tokens = value.extract()?,
-            "profile" => self.profile = value.extract()?,
-            "summarize" => self.summarize = value.extract()?,
-            "condensing_prompt" => self.condensing_prompt = value.extract()?,
-            "keep_recent_tokens" => self.keep_recent_tokens = value.extract()?,
-            "ledger_tokens" => self.ledger_tokens = value.extract()?,
-            "pin" => self.pin = value.extract()?,
-            "pin_tools" => self.pin_tools = value.extract()?,
-            _ => return Err(PyTypeError::new_err(format!("`{name}` is no setting of a window"))),
+            "format" => self.format = Some(parsed(name, value)?),
+            "model" => self.model = Some(typed(name, value)?),
+            "policy" => self.policy = Some(parsed(name, value)?),
+            "context_window" => self.context_window = Some(typed(name, value)?),
+            "max_output" => self.max_output = Some(typed(name, value)?),
+            "counter" => self.counter = parsed(name, value)?,
+            "max_messages" => self.max_messages = Some(typed(name, value)?),
+            "preserve_first" => self.preserve_first = Some(typed(name, value)?),
+            "preserve_last" => self.preserve_last = Some(typed(name, value)?),
+            "total_tokens" => self.total_tokens = Some(typed(name, value)?),
+            "profile" => self.profile = Some(typed(name, value)?),
+            "summarize" => self.summarize = typed(name, value)?,
+            "condensing_prompt" => self.condensing_prompt = Some(typed(name, value)?),
+            "keep_recent_tokens" => self.keep_recent_tokens = Some(typed(name, value)?),
+            "ledger_tokens" => self.ledger_tokens = Some(typed(name, value)?),
+            "pin" => self.pin = Some(typed(name, value)?),
+            "pin_tools" => self.pin_tools = Some(typed(name, value)?),
+            _ => return Err(Fault::Usage(format!("`{name}` is no setting of a window"))),
         }
         Ok(())
     }
 
     /// The model, unless the settings name one.
-    pub(crate) fn or_model(mut self, model: Option<String>) -> Self {
+    pub fn or_model(mut self, model: Option<String>) -> Self {
         self.model = self.model.or(model);
         self
     }
@@ -92,8 +96,17 @@ impl Settings {
         self
     }
 
+    /// The wire format, where it is said.
+    pub fn format(&self) -> Option<Format> {
+        self.format
+    }
+
     /// The wire format that is said, or that the model's provider speaks.
-    pub(crate) fn wire_format(&self, py: Python<'_>) -> PyResult<Format> {
+    ///
+    /// # Errors
+    ///
+    /// Where neither is known.
+    pub fn wire_format(&self) -> Result<Format, Fault> {
         if let Some(format) = self.format {
             return Ok(format);
         }
@@ -102,33 +115,35 @@ impl Settings {
             Some("anthropic") => Ok(Format::Anthropic),
             Some(provider) if provider.starts_with("gemini") || provider.starts_with("vertex") => Ok(Format::Gemini),
             Some(_) => Ok(Format::OpenAiChat),
-            None => Err(errors::settings(py, "say `format`, or a `model` that the catalogue knows")),
+            None => Err(Fault::settings("say `format`, or a `model` that the catalogue knows")),
         }
     }
 
     /// What holds for a conversation, or for what stands around it.
-    pub(crate) fn resolve(&self, py: Python<'_>, body: &Body) -> PyResult<Resolved> {
-        self.resolve_for(py, body.format(), body.model(), body.max_output())
+    ///
+    /// # Errors
+    ///
+    /// Where the model is unknown and nothing stands in for what it would say, or no budget is left.
+    pub fn resolve(&self, body: &Body) -> Result<Resolved, Fault> {
+        self.resolve_for(body.format(), body.model(), body.max_output())
     }
 
     /// The same where only this is known of it.
-    pub(crate) fn resolve_for(
-        &self,
-        py: Python<'_>,
-        format: Format,
-        model: Option<&str>,
-        reply: Option<u64>,
-    ) -> PyResult<Resolved> {
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn resolve_for(&self, format: Format, model: Option<&str>, reply: Option<u64>) -> Result<Resolved, Fault> {
         let model_name = self.model.as_deref().or(model);
         let Assembled { mut config, model, context_window, budget, model_warning, .. } =
             self.builder(format, model_name, reply).assemble();
         if let (Some(typed), None, None) = (&self.model, &model, self.context_window) {
             let reason = format!("`{typed}` is not in the catalogue (`context_window` and `counter` do without)");
-            return Err(errors::settings(py, reason));
+            return Err(Fault::settings(reason));
         }
         self.tell(&mut config.policy);
         if config.policy.needs_budget() {
-            config.budget = budget.transpose().map_err(|error| errors::settings(py, error))?;
+            config.budget = budget.transpose().map_err(Fault::settings)?;
         }
         let warning = model_warning.map(|warning| warning.to_string());
         let model_name = model_name.map(str::to_owned);
@@ -203,11 +218,15 @@ impl Resolved {
     }
 }
 
-fn parsed<T>(value: &Bound<'_, PyAny>) -> PyResult<T>
+pub(crate) fn typed<T: DeserializeOwned>(name: &str, value: Value) -> Result<T, Fault> {
+    serde_json::from_value(value)
+        .map_err(|error| Fault::Usage(format!("the setting `{name}` is of another type: {error}")))
+}
+
+pub(crate) fn parsed<T>(name: &str, value: Value) -> Result<T, Fault>
 where
     T: FromStr,
     T::Err: Display,
 {
-    let name: String = value.extract()?;
-    name.parse().map_err(|error: T::Err| errors::settings(value.py(), error))
+    typed::<String>(name, value)?.parse().map_err(Fault::settings)
 }
