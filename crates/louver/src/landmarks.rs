@@ -20,6 +20,10 @@ pub(crate) struct Landmarks {
     /// The first message of the model in that turn, if it came with thinking.
     thinking_opener: Option<usize>,
     has_answer: bool,
+    /// Compactions before that message which stand right behind an instruction: nothing else of the model's may stand in
+    /// their place there, because it would begin the turn.
+    behind_instructions: Vec<usize>,
+    ends_in_instruction: bool,
     len: usize,
 }
 
@@ -40,12 +44,16 @@ impl Landmarks {
         if shape.is_from_model() {
             self.first_answer.get_or_insert(index);
             let is_compaction_alone = shape.parts.iter().all(|part| part.kind == PartKind::Compaction);
-            if !is_compaction_alone && !std::mem::replace(&mut self.has_answer, true) {
+            if is_compaction_alone {
+                self.behind_instructions.extend((self.ends_in_instruction && !self.has_answer).then_some(index));
+            } else if !std::mem::replace(&mut self.has_answer, true) {
                 self.thinking_opener = shape.has(PartKind::Thinking).then_some(index);
             }
         } else if shape.role == Role::User && !shape.has(PartKind::ToolResult) {
             (self.prompt, self.thinking_opener, self.has_answer) = (Some(index), None, false);
+            self.behind_instructions.clear();
         }
+        self.ends_in_instruction = shape.is_instruction();
     }
 
     /// Whether a seam before `next` lies inside an unfinished turn that has to begin with thinking: a message of the
@@ -90,11 +98,14 @@ impl Landmarks {
     }
 
     /// Whether a unit may leave under no policy: instructions, a provider's compaction, and, where the model wants the
-    /// thinking of an unfinished turn, what opened that turn, the answer that opened it and the end of the history.
-    /// (Without what opened it an older turn would be the unfinished one, and without its end a finished one would be.)
+    /// thinking of an unfinished turn, what opened that turn, the answer that opened it, the end of the history and what
+    /// follows an instruction before that answer. (Without what opened it an older turn would be the unfinished one, and
+    /// without its end a finished one would be.)
     pub(crate) fn holds(&self, unit: &Unit, thinking: ThinkingBinding) -> bool {
         let has = |index: Option<usize>| index.is_some_and(|index| unit.range.contains(&index));
-        let marks_turn = has(self.thinking_opener) || has(self.prompt) || has(self.len.checked_sub(1));
+        let follows_instruction = self.behind_instructions.iter().any(|index| unit.range.contains(index));
+        let marks_turn =
+            has(self.thinking_opener) || has(self.prompt) || has(self.len.checked_sub(1)) || follows_instruction;
         let is_open_turn = thinking == ThinkingBinding::OpenTurn && marks_turn;
         unit.range.start < self.instructions_end || has(self.compaction) || is_open_turn
     }

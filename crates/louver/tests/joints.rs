@@ -1184,6 +1184,33 @@ fn a_summary_behind_a_compaction_does_not_begin_an_unfinished_turn_in_place_of_t
 }
 
 #[test]
+fn a_compaction_behind_an_instruction_stays_where_a_marker_would_begin_the_turn() {
+    let cap = MessagesConfig { max_messages: 7, preserve_first_n: 3, preserve_last_n: 4, summarize_on_trim: false };
+    let config = WindowConfig::new(Format::Anthropic, PolicyKind::Messages(cap));
+    let compaction =
+        json!({ "role": "assistant", "content": [{ "type": "compaction", "content": "So far.", "signature": "s" }] });
+    let messages = [
+        json!({ "role": "user", "content": "Go." }),
+        json!({ "role": "user", "content": "On." }),
+        json!({ "role": "system", "content": "A file was changed." }),
+        compaction.clone(),
+        tool_result(7),
+        compaction,
+        json!({ "role": "assistant", "content": [thought(), tool_use(1)] }),
+        tool_result(1),
+    ];
+    let mut window = Window::new(config.with_thinking(ThinkingBinding::OpenTurn)).unwrap();
+    for message in &messages {
+        push(&mut window, message);
+    }
+    window.fit().unwrap();
+    let body = format!(r#"{{"thinking":{{"type":"enabled"}},"messages":[{}]}}"#, sent(&window).join(","));
+    let rules: Vec<_> =
+        check(&Body::parse(&body, Some(Format::Anthropic)).unwrap()).iter().map(|one| one.rule).collect();
+    assert_eq!(rules, ["tool-result-without-use"], "as it was before, and nothing else: {body}");
+}
+
+#[test]
 fn clipping_what_the_model_does_not_see_does_not_make_the_view_larger() {
     let ladder = LadderConfig { shrink_on_arrival_tokens: 20, ..LadderConfig::default() };
     let config = WindowConfig::new(Format::Anthropic, PolicyKind::Ladder(ladder));
