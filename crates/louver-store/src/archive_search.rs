@@ -36,11 +36,12 @@ impl Scope {
         let messages: Vec<LogMessage> = chain.iter().map(|found| message(found.message)).collect();
         let within = match scope {
             SearchScope::Chain { within: Some(address), .. } => {
-                let wanted: HashSet<usize> = address.indices().collect();
-                let indices = chain.iter().enumerate().filter(|(_, found)| wanted.contains(&(found.index as usize)));
+                let indices = chain.iter().enumerate().filter(|(_, found)| address.contains(found.index as usize));
                 Some(indices.map(|(number, _)| number).collect())
             }
-            SearchScope::Counted { within, .. } => Some(within.indices().collect()),
+            SearchScope::Counted { within, .. } => {
+                Some((0..chain.len()).filter(|number| within.contains(*number)).collect())
+            }
             _ => None,
         };
         let positions = Some(chain.iter().map(|found| found.position).collect());

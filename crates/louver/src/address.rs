@@ -111,6 +111,32 @@ impl Address {
         self.ranges.iter().cloned().flatten()
     }
 
+    /// Whether it names a message. An address may name more messages than anybody has: ask, rather than go through
+    /// [`indices`](Self::indices), where it was not written by us.
+    ///
+    /// ```
+    /// let address: louver::address::Address = "3-99999999999".parse()?;
+    /// assert!(address.contains(5) && !address.contains(2));
+    /// # Ok::<(), louver::address::NoAddress>(())
+    /// ```
+    #[must_use]
+    pub fn contains(&self, index: usize) -> bool {
+        holds(&self.ranges, index)
+    }
+
+    /// What it names from a message on, if anything.
+    ///
+    /// ```
+    /// let address: louver::address::Address = "3-5, 9-99999999999".parse()?;
+    /// assert_eq!(address.starting_at(5).unwrap().to_string(), "5, 9-99999999999");
+    /// assert!("3-5".parse::<louver::address::Address>()?.starting_at(6).is_none());
+    /// # Ok::<(), louver::address::NoAddress>(())
+    /// ```
+    #[must_use]
+    pub fn starting_at(&self, first: usize) -> Option<Self> {
+        Self::of_ranges(self.ranges.iter().map(|range| range.start.max(first)..range.end))
+    }
+
     /// Whether a log of this length has all the messages it names.
     ///
     /// # Errors

@@ -69,7 +69,7 @@ impl Reading<'_> {
             match self.recall(point.clone(), wanted.clone()).await? {
                 Recalled::Messages { messages, next } => {
                     found.extend(messages);
-                    left = next.and_then(|next| behind(&wanted, next));
+                    left = next.and_then(|next| wanted.starting_at(next as usize));
                 }
                 Recalled::UnknownTag => return self.unknown(shell).await,
                 Recalled::AmbiguousTag => return self.nothing(AMBIGUOUS, shell),
@@ -166,12 +166,6 @@ impl Reading<'_> {
 
 const UNKNOWN: &str = "no conversation of yours in this archive is known by this name";
 const AMBIGUOUS: &str = "several conversations have this tag; more of its digits tell them apart";
-
-/// The messages of an address from an index on.
-fn behind(address: &Address, first: u32) -> Option<Address> {
-    let left = address.indices().filter(|index| *index >= first as usize);
-    Address::of_ranges(left.map(|index| index..index + 1))
-}
 
 fn parsed(message: &ArchivedMessage) -> anyhow::Result<Message> {
     let index = message.place.index;

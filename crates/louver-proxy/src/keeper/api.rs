@@ -2,7 +2,7 @@
 
 use super::Keeper;
 use crate::brain::PageBody;
-use crate::mcp::McpServer;
+use crate::mcp::{self, McpServer};
 use crate::model_request::Reader;
 use crate::page::{Page, answer};
 use bytes::Bytes;
@@ -30,6 +30,10 @@ impl Keeper {
     async fn mcp(&self, request: &Request<Bytes>, reader: &Reader) -> Response<PageBody> {
         if request.method() != Method::POST {
             return answer(StatusCode::METHOD_NOT_ALLOWED, "text/plain", "POST a message\n".to_owned());
+        }
+        let version = request.headers().get("mcp-protocol-version").map(|version| version.to_str().unwrap_or_default());
+        if let Some(version) = version.filter(|version| !mcp::speaks(version)) {
+            return answer(StatusCode::BAD_REQUEST, "text/plain", format!("{version} is not spoken here\n"));
         }
         let reader = match reader {
             Reader::Token(name) => ReaderId::from(&**name),

@@ -1,14 +1,11 @@
 //! The tool `inspect`.
 
 use super::McpServer;
-use crate::conversation::ViewRecord;
+use crate::left_out::{decided_on, latest};
 use louver::address::Address;
-use louver_store::{ChainQuery, ConversationAccount, ConversationId, PageRequest, Sequence, Whose};
+use louver_store::{ChainPoint, ConversationAccount, ConversationId};
 use serde_json::Value;
 use std::fmt::Write;
-
-/// How many messages are looked at for what was left out.
-const MESSAGES: usize = 1_000;
 
 impl McpServer {
     pub(super) async fn inspect(&self, arguments: &Value) -> Result<String, String> {
@@ -31,14 +28,13 @@ impl McpServer {
 
     /// What the latest decision on the conversation's chain leaves out, as far as its messages are kept.
     async fn left_out(&self, account: &ConversationAccount) -> Result<Option<Address>, louver_store::Error> {
-        let (id, whose) = (account.info.id.clone(), Whose::Only(self.reader.clone()));
-        let messages = self.store.content(whose, id.clone(), PageRequest::first(MESSAGES)).await?;
-        let Some(request) = self.store.requests(id, PageRequest::first(1)).await?.rows.pop() else { return Ok(None) };
-        let hashes = messages.rows.iter().map(|message| message.place.chain).collect();
-        let query = ChainQuery { upstream: request.upstream, hashes, after: Sequence::default() };
-        let decisions = self.store.decisions_on(query).await?;
-        let record = decisions.last().and_then(|last| ViewRecord::parse(&last.decision.record).ok());
-        Ok(record.and_then(|record| Address::of_ranges(record.left_out())))
+        let id = &account.info.id;
+        let places = self.store.chain_places(self.reader.clone(), ChainPoint::Newest(id.clone())).await?;
+        let decisions = decided_on(&*self.store, id, &places).await?;
+        // A record counts messages without thinking, an address as the client has them.
+        let counted = latest(&decisions, &places).into_iter().flat_map(|record| record.left_out().collect::<Vec<_>>());
+        let left_out = counted.flatten().filter_map(|number| Some(places.get(number)?.index as usize));
+        Ok(Address::of_ranges(left_out.map(|index| index..index + 1)))
     }
 }
 

@@ -21,6 +21,8 @@ const WITH_HANDSHAKE: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "20
 const WITHOUT_HANDSHAKE: [&str; 1] = ["2026-07-28"];
 /// Where a request of the latter says which it speaks.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+/// How many messages may come at once.
+const MESSAGES: usize = 64;
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// Clients put this into every conversation, so it is short and never changes.
@@ -75,11 +77,27 @@ impl McpServer {
         Self { store, reader }
     }
 
-    /// The answer to a message; nothing where none is expected.
+    /// The answer to a message, or to several at once as one version of the protocol has them; nothing where none is
+    /// expected.
     pub async fn answer(&self, message: &str) -> Option<String> {
-        let Ok(message) = serde_json::from_str::<Value>(message) else {
-            return Some(failed(&Value::Null, Fault::new(PARSE_ERROR, "this is no JSON")));
-        };
+        match serde_json::from_str::<Value>(message) {
+            Err(_) => Some(failed(&Value::Null, Fault::new(PARSE_ERROR, "this is no JSON"))),
+            Ok(Value::Array(messages)) if messages.is_empty() || messages.len() > MESSAGES => {
+                let fault = Fault::new(INVALID_REQUEST, format!("send 1 to {MESSAGES} messages at once"));
+                Some(failed(&Value::Null, fault))
+            }
+            Ok(Value::Array(messages)) => {
+                let mut answers = Vec::new();
+                for message in &messages {
+                    answers.extend(self.answer_one(message).await);
+                }
+                (!answers.is_empty()).then(|| format!("[{}]", answers.join(",")))
+            }
+            Ok(message) => self.answer_one(&message).await,
+        }
+    }
+
+    async fn answer_one(&self, message: &Value) -> Option<String> {
         let Some(method) = message.get("method").and_then(Value::as_str) else {
             // An answer to something that was never asked.
             let is_answer = message.get("result").or(message.get("error")).is_some();
@@ -115,6 +133,11 @@ impl McpServer {
             _ => Err(Fault::new(METHOD_NOT_FOUND, format!("`{method}` is not served here"))),
         }
     }
+}
+
+/// Whether a version of the protocol, as HTTP's header names it, is spoken here.
+pub(crate) fn speaks(version: &str) -> bool {
+    WITH_HANDSHAKE.contains(&version) || WITHOUT_HANDSHAKE.contains(&version)
 }
 
 /// What a tool says, or why it cannot.

@@ -64,8 +64,7 @@ impl McpServer {
                 (ChainPoint::Newest(id), unknown)
             }
         };
-        let left = address.indices().filter(|index| *index >= cursor.index);
-        let Some(left) = Address::of_ranges(left.map(|index| index..index + 1)) else {
+        let Some(left) = address.starting_at(cursor.index) else {
             return Err("nothing is left behind this cursor".to_owned());
         };
         let request = RecallRequest { reader: self.reader.clone(), point, address: left, max_bytes: READ_BYTES };

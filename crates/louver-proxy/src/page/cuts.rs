@@ -4,8 +4,9 @@ use super::account::next;
 use super::asked::Query;
 use super::{Fault, Page};
 use crate::conversation::ViewRecord;
+use crate::left_out::decided_on;
 use louver_store::{
-    ChainPlace, ChainPoint, ChainQuery, ConversationAccount, ConversationId, PageRequest, Sequence, StoredDecision,
+    ChainPlace, ChainPoint, ConversationAccount, ConversationId, PageRequest, Sequence, StoredDecision,
 };
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -47,7 +48,7 @@ impl Page {
     /// same words. Only where they are kept is it known.
     async fn decided_elsewhere(&self, account: &ConversationAccount) -> Result<Vec<StoredDecision>, Fault> {
         let places = self.places(account).await?;
-        let found = self.decided_on(&account.info.id, &places).await?;
+        let found = decided_on(&*self.store, &account.info.id, &places).await?;
         let chain: HashSet<_> = places.iter().map(|place| place.chain).collect();
         let is_elsewhere = |stored: &StoredDecision| {
             stored.decision.conversation != account.info.id && chain.contains(&stored.decision.key.chain)
@@ -61,19 +62,6 @@ impl Page {
             return Ok(Vec::new());
         }
         Ok(self.store.chain_places(self.reader.clone(), ChainPoint::Newest(account.info.id.clone())).await?)
-    }
-
-    /// What was decided on a chain that a conversation is on.
-    pub(super) async fn decided_on(
-        &self,
-        id: &ConversationId,
-        places: &[ChainPlace],
-    ) -> Result<Vec<StoredDecision>, Fault> {
-        let request = self.store.requests(id.clone(), PageRequest::first(1)).await?.rows.pop();
-        let Some(request) = request.filter(|_| !places.is_empty()) else { return Ok(Vec::new()) };
-        let hashes = places.iter().map(|place| place.chain).collect();
-        let query = ChainQuery { upstream: request.upstream, hashes, after: Sequence::default() };
-        Ok(self.store.decisions_on(query).await?)
     }
 }
 

@@ -2,11 +2,9 @@
 
 use super::asked::Query;
 use super::{Fault, Page};
-use crate::conversation::ViewRecord;
+use crate::left_out::{decided_on, latest};
 use louver::address::Address;
-use louver_store::{
-    ArchiveHit, ChainHash, ChainPlace, ConversationAccount, SearchAnswer, SearchRequest, SearchScope, StoredDecision,
-};
+use louver_store::{ArchiveHit, ChainHash, ConversationAccount, SearchAnswer, SearchRequest, SearchScope};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 
@@ -53,7 +51,7 @@ impl Page {
     /// Where to search for what a conversation's latest cut left out.
     async fn left_out_of(&self, account: &ConversationAccount) -> Result<Option<SearchScope>, Fault> {
         let places = self.places(account).await?;
-        let decisions = self.decided_on(&account.info.id, &places).await?;
+        let decisions = decided_on(&*self.store, &account.info.id, &places).await?;
         let Some(end) = places.last() else { return Ok(None) };
         let within = latest(&decisions, &places).and_then(|record| Address::of_ranges(record.left_out()));
         Ok(within.map(|within| SearchScope::Counted { tag: end.chain.into(), within }))
@@ -69,7 +67,7 @@ impl Page {
             }
             let Ok(account) = self.account(id.as_str()).await else { continue };
             let places = self.places(&account).await?;
-            let decisions = self.decided_on(id, &places).await?;
+            let decisions = decided_on(&*self.store, id, &places).await?;
             let left_out: HashSet<usize> = latest(&decisions, &places)
                 .into_iter()
                 .flat_map(|record| record.left_out().flatten().collect::<Vec<_>>())
@@ -78,15 +76,6 @@ impl Page {
         }
         Ok(judged)
     }
-}
-
-/// The record that holds at the end of a chain.
-fn latest(decisions: &[StoredDecision], places: &[ChainPlace]) -> Option<ViewRecord> {
-    let numbers: HashMap<ChainHash, usize> =
-        places.iter().enumerate().map(|(number, place)| (place.chain, number)).collect();
-    let on_chain = decisions.iter().filter_map(|stored| Some((numbers.get(&stored.decision.key.chain)?, stored)));
-    let (_, last) = on_chain.max_by_key(|(at, stored)| (**at, stored.is_shown, stored.decision.key.attempt))?;
-    ViewRecord::parse(&last.decision.record).ok()
 }
 
 fn told(hit: &ArchiveHit, is_left_out: Option<bool>) -> Value {
