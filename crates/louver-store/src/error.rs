@@ -20,6 +20,7 @@ use std::sync::Arc;
 pub struct Error {
     kind: Kind,
     message: Arc<str>,
+    is_unclear: bool,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -52,7 +53,13 @@ pub(crate) enum Kind {
 
 impl Error {
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into().into(), source: None }
+        Self { kind, message: message.into().into(), is_unclear: false, source: None }
+    }
+
+    /// The same, of something that may have been done all the same.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn unclear(self) -> Self {
+        Self { is_unclear: true, ..self }
     }
 
     pub(crate) fn caused_by(self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
@@ -62,6 +69,13 @@ impl Error {
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn kind(&self) -> Kind {
         self.kind
+    }
+
+    /// Whether what was to be done may have been done all the same: no answer came from a server that had been told. Only
+    /// asking again tells.
+    #[must_use]
+    pub fn is_unclear(&self) -> bool {
+        self.is_unclear
     }
 
     /// Whether the same call may succeed later without anybody repairing the store: it is locked, the disk is full or

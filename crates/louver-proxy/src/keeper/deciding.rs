@@ -231,7 +231,8 @@ impl Keeper {
                 Ok(true)
             }
             Ok(None) => Ok(false),
-            Err(Halt::Store(error)) if !cut.is_forced => {
+            // One that may stand there all the same has to be asked for first.
+            Err(Halt::Store(error)) if !cut.is_forced && !error.is_unclear() => {
                 tracing::warn!(%error, "a cut cannot be recorded and is put off");
                 Ok(false)
             }
@@ -283,6 +284,11 @@ impl Keeper {
         if self.settings.archive == Archive::Full {
             // What is written behind comes first: each message names the one before it.
             self.store.flush().await?;
+            let lost = self.store.status().lost;
+            if lost != deciding.live.lost {
+                // Something that was to be written behind never was; whatever is there already stays as it is.
+                (deciding.live.archived, deciding.live.lost) = (0, lost);
+            }
             for content in deciding.new_content() {
                 self.store.put_content(content).await?;
             }

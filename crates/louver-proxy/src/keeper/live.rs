@@ -41,6 +41,8 @@ pub(super) struct Live {
     pub(super) undecided: Option<DecisionKey>,
     /// How many messages were archived.
     pub(super) archived: usize,
+    /// How many entries the store had lost when that was true.
+    pub(super) lost: u64,
 }
 
 /// How much of the store is known.
@@ -82,6 +84,7 @@ impl Live {
             last_request: None,
             undecided: None,
             archived: 0,
+            lost: 0,
         }
     }
 

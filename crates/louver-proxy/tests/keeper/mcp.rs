@@ -1,8 +1,9 @@
 //! A model asks over MCP for what a ledger stands for, in both eras of the protocol.
 
-use crate::desk::{Desk, small};
+use crate::desk::{Cut, Desk, small};
 use crate::talk::Talk;
 use louver::Format;
+use louver::address::Address;
 use louver_proxy::{Archive, KeeperSettings, McpServer, NOTHING_ARCHIVED};
 use louver_store::{
     Account, ConversationInfo, Maintenance, NewContent, NewMessage, Outcome, Queued, RequestEntry, UnixMillis,
@@ -56,6 +57,65 @@ async fn a_model_gets_back_what_it_asks_for() {
     assert!(is_good && found.contains(word), "{found}");
     let (told, is_good) = called(&server, "inspect", json!({})).await;
     assert!(is_good && told.contains("cuts 1") && told.contains("left out now: "), "{told}");
+}
+
+#[tokio::test]
+async fn what_inspect_says_is_left_out_is_what_recall_gives_back() {
+    let desk = Desk::open(full()).await;
+    let mut talk = Talk::new(Format::OpenAiResponses);
+    let cut = loop {
+        // Reasoning is no message to a record, but one to the client.
+        let at = talk.messages.len();
+        talk.turn();
+        talk.messages.insert(at, json!({ "type": "reasoning", "id": format!("rs_{at}"), "summary": [] }).to_string());
+        let asked = desk.ask(&talk).await;
+        if asked.outcome() == "cut" {
+            break Cut::of(&talk, &asked);
+        }
+        assert!(talk.messages.len() < 500, "it is never cut");
+    };
+    let server = McpServer::new(Arc::clone(&desk.store) as Arc<_>, "ann".into());
+    let (told, _) = called(&server, "inspect", json!({})).await;
+    let address: Address = told.split_once("left out now: ").unwrap().1.split(" (").next().unwrap().parse().unwrap();
+    let sent: Vec<&str> = cut.sent.iter().map(String::as_str).collect();
+    let gone: Vec<usize> = (0..cut.held.len()).filter(|index| !sent.contains(&&*cut.held[*index])).collect();
+    assert!(address.indices().all(|index| gone.contains(&index)), "{told}: {gone:?}");
+}
+
+#[tokio::test]
+async fn what_the_store_lost_is_kept_before_a_cut_hides_it() {
+    let desk = Desk::open(full()).await;
+    let mut talk = Talk { words: 20, ..Talk::new(Format::Anthropic) };
+    let (elsewhere, mut at) = (desk.file().with_extension("away"), 0);
+    // For a moment the file is not where it was, while something waits to be written to it.
+    while desk.store.status().lost == 0 {
+        at = talk.messages.len();
+        talk.turn();
+        assert_eq!(desk.ask(&talk).await.outcome(), "passed");
+        std::fs::rename(desk.file(), &elsewhere).unwrap();
+        desk.store.flush().await.unwrap();
+        std::fs::rename(&elsewhere, desk.file()).unwrap();
+    }
+    talk.words = Talk::new(Format::Anthropic).words;
+    let cut = desk.until_cut(&mut talk).await;
+    assert!(!cut.sent.contains(&cut.held[at]), "it is left out");
+    let server = McpServer::new(Arc::clone(&desk.store) as Arc<_>, "ann".into());
+    let (text, is_good) = called(&server, "recall", json!({ "what": format!("[louver:{at}]") })).await;
+    assert!(is_good, "{text}");
+}
+
+#[tokio::test]
+async fn an_address_of_more_messages_than_there_can_be_is_no_trouble() {
+    let desk = Desk::open(full()).await;
+    let (server, tag, _) = cut(&desk).await;
+    for what in [
+        format!("{tag}:0-99999999999999"),
+        "[louver:0-99999999999999]".to_owned(),
+        "00000000:0-99999999999999".to_owned(),
+    ] {
+        let (told, is_good) = called(&server, "recall", json!({ "what": what })).await;
+        assert!(!is_good && !told.is_empty(), "{what}: {told}");
+    }
 }
 
 #[tokio::test]
@@ -191,4 +251,19 @@ async fn long_messages_come_in_pages() {
         .replace("[louver:2]\n", "");
     assert_eq!(joined.matches("word19999 ").count(), 3);
     assert_eq!(joined.matches("word").count(), 60_000);
+}
+
+#[tokio::test]
+async fn several_messages_at_once_are_answered_at_once() {
+    let desk = Desk::open(full()).await;
+    let server = McpServer::new(Arc::clone(&desk.store) as Arc<_>, "ann".into());
+    let (ping, told) =
+        (json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }), json!({ "jsonrpc": "2.0", "method": "x" }));
+    let answer =
+        server.answer(&json!([ping, told, { "jsonrpc": "2.0", "id": 2, "method": "never" }]).to_string()).await;
+    let answers: Vec<Value> = serde_json::from_str(&answer.unwrap()).unwrap();
+    assert_eq!(answers.iter().map(|answer| &answer["id"]).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(answers[1]["error"]["code"], -32601);
+    assert_eq!(server.answer(&json!([told]).to_string()).await, None);
+    assert!(server.answer("[]").await.unwrap().contains("-32600"));
 }

@@ -59,6 +59,11 @@ impl Pool {
         }
     }
 
+    /// How long a question may take.
+    pub(super) fn limit(&self) -> Duration {
+        self.limit
+    }
+
     /// Does work that may be done again: where others were faster, and once where the connection was lost.
     pub(super) async fn run<A: Send + Sync + 'static, T: Send + 'static>(
         self: &Arc<Self>,
@@ -83,8 +88,11 @@ impl Pool {
         let _permit = waited.map_err(|_| too_slow())?.map_err(|_| closed())?;
         let mut tries = 0;
         loop {
-            let mut session = self.session().await?;
-            let done = timeout(self.limit, work(&mut session, asked)).await.unwrap_or_else(|_| Err(too_slow()));
+            // Where the connection was lost, the work may have been done before it was.
+            let again = |error: Error| if tries > 0 { error.unclear() } else { error };
+            let mut session = self.session().await.map_err(again)?;
+            let done = timeout(self.limit, work(&mut session, asked)).await;
+            let done = done.unwrap_or_else(|_| Err(too_slow().unclear()));
             tries += 1;
             let error = match done {
                 Ok(answer) => {
@@ -100,6 +108,7 @@ impl Pool {
             match () {
                 () if is_lost && tries == 1 => self.forget(),
                 () if raced(&error) && tries < RACES => {}
+                () if is_lost => return Err(error.unclear()),
                 () => return Err(error),
             }
         }
@@ -112,7 +121,9 @@ impl Pool {
             session.batch(&settings(self.limit)).await?;
             Ok(session)
         };
-        let connected: Result<Session, Error> = connected.await;
+        // Whoever accepts a connection may still never say a word.
+        let connected: Result<Session, Error> =
+            timeout(self.limit, connected).await.unwrap_or_else(|_| Err(too_slow()));
         self.is_failing.store(connected.is_err(), Ordering::Relaxed);
         connected
     }
@@ -189,7 +200,7 @@ fn settings(limit: Duration) -> String {
     )
 }
 
-fn too_slow() -> Error {
+pub(super) fn too_slow() -> Error {
     Error::new(Kind::Busy, "the store's server did not answer in time")
 }
 

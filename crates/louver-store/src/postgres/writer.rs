@@ -2,7 +2,7 @@
 
 use super::booking::{conversation_number, insert, reader_number};
 use super::decisions::version;
-use super::pool::{Pool, closed, lost, raced, unanswered};
+use super::pool::{Pool, closed, lost, raced, too_slow, unanswered};
 use super::put::put;
 use super::session::Session;
 use crate::account::{ConversationInfo, Queued, RequestEntry};
@@ -10,9 +10,12 @@ use crate::behind::{Behind, Pending};
 use crate::content::NewContent;
 use crate::error::{Error, Kind};
 use crate::maintenance::Status;
+use futures_util::FutureExt;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, oneshot};
+use tokio::time::timeout;
 
 /// How long after a failure what is written behind is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -20,6 +23,9 @@ const PAUSE: Duration = Duration::from_secs(1);
 const HEARTBEAT: Duration = Duration::from_secs(2);
 /// How often something is tried again at once because others were faster.
 const RACES: u32 = 5;
+
+/// How often whoever closes the store asks what became of a commit.
+const CLOSING_TRIES: u32 = 60;
 
 /// Something to write.
 pub(super) enum Entry {
@@ -212,7 +218,9 @@ impl Writing<'_> {
             tries += 1;
             // A connection that has lain idle may be dead.
             let is_used = self.session.is_some();
-            match self.transact(&entries).await {
+            // A message that our own reading of it cannot take ends nobody else's writing.
+            let done = AssertUnwindSafe(self.transact(&entries)).catch_unwind().await;
+            match done.unwrap_or_else(|_| Err(unanswered())) {
                 Err(error) if raced(&error) && tries < RACES => {}
                 Err(error) if error.kind() == Kind::Io && is_used && tries == 1 => {}
                 done => return done,
@@ -236,26 +244,31 @@ impl Writing<'_> {
                 return Err(error);
             }
         };
-        match session.batch("COMMIT").await {
-            Err(error) if lost(&session, &error) => self.read_back(&number, error).await,
-            done => {
+        // A standby that has to confirm may be away for as long as it likes.
+        match timeout(self.pool.limit(), session.batch("COMMIT")).await {
+            Err(_) => self.read_back(&number, too_slow()).await,
+            Ok(Err(error)) if lost(&session, &error) => self.read_back(&number, error).await,
+            Ok(done) => {
                 self.session = Some(session);
                 done
             }
         }
     }
 
-    /// The connection was lost while it was committed: nobody but the server knows whether it was.
+    /// No answer came while it was committed: nobody but the server knows whether it was. It is asked until it says so,
+    /// because what is written twice counts twice; only whoever closes does not wait for it for long.
     async fn read_back(&self, number: &str, error: Error) -> Result<(), Error> {
-        for _ in 0..60 {
+        let mut left = CLOSING_TRIES;
+        while left > 0 {
+            left -= u32::from(self.writer.lock().is_closing);
             let asked = async {
                 let mut session = self.pool.connect().await?;
                 let sql = "SELECT pg_xact_status($1::text::xid8)";
                 Ok::<Option<String>, Error>(session.query_one(sql, &[&number]).await?.try_get(0)?)
             };
-            match asked.await.as_ref().map(Option::as_deref) {
-                Ok(Some("committed")) => return Ok(()),
-                Ok(Some("aborted")) => return Err(error),
+            match timeout(self.pool.limit(), asked).await.as_ref().map(|asked| asked.as_ref().map(Option::as_deref)) {
+                Ok(Ok(Some("committed"))) => return Ok(()),
+                Ok(Ok(Some("aborted"))) => return Err(error),
                 _ => tokio::time::sleep(PAUSE).await,
             }
         }
