@@ -46,8 +46,8 @@ pub struct Removed {
     pub requests: u64,
     /// Messages that no other conversation holds.
     pub messages: u64,
-    /// Whether no byte of it is left in the files. Otherwise somebody was reading, and a later call of any kind makes up
-    /// for it.
+    /// Whether no byte of it is left in the files. Otherwise somebody was reading or writing, and
+    /// [`vacuum`](Maintenance::vacuum) makes up for it.
     pub is_erased: bool,
 }
 

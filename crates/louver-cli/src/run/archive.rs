@@ -135,7 +135,9 @@ async fn delete(store: &dyn Store, job: &ArchiveOne, shell: &mut Shell<'_>) -> a
         plural(usize::try_from(removed.requests)?, "request")
     ));
     if !removed.is_erased {
-        shell.printer.warning("somebody reads the store: some bytes leave the file with the next command");
+        shell
+            .printer
+            .warning("somebody else is using the store: some bytes stay in it until `louver archive vacuum` is run");
     }
     Ok(Exit::Done)
 }

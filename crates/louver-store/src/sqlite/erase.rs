@@ -13,6 +13,8 @@ use rusqlite::{Connection, Params, Transaction, TransactionBehavior, params};
 const STEP: usize = 256;
 /// Pages of the search index that are merged in one transaction.
 const MERGED_PAGES: i64 = 256;
+/// How often merging is begun anew where others write meanwhile.
+const MERGES: usize = 16;
 
 /// Removes, and counts what it removes.
 pub(super) struct Erase<'c> {
@@ -105,17 +107,29 @@ impl<'c> Erase<'c> {
         })
     }
 
-    /// Lets the search index forget what it was told to.
-    pub(super) fn merge_terms(&mut self) -> Result<(), Error> {
-        let mut pages = -MERGED_PAGES;
-        self.in_steps(|transaction, _| {
-            let before = transaction.total_changes();
-            let sql = "INSERT INTO passages (passages, rank) VALUES ('merge', ?1)";
-            transaction.prepare_cached(sql)?.execute([pages])?;
-            pages = MERGED_PAGES;
-            // The documented sign that there was nothing left to merge.
-            Ok(if transaction.total_changes() - before < 2 { Step::Done } else { Step::More })
-        })
+    /// Lets the search index forget what it was told to. Says whether it has.
+    ///
+    /// A step with a negative number begins to merge everything, the others go on with that. One that began before, or
+    /// somebody who writes meanwhile, lets them end early and leaves words behind: only where nothing is left to begin
+    /// with, all is one.
+    pub(super) fn merge_terms(&mut self) -> Result<bool, Error> {
+        for _ in 0..MERGES {
+            let (mut pages, mut is_one) = (-MERGED_PAGES, false);
+            self.in_steps(|transaction, _| {
+                let before = transaction.total_changes();
+                let sql = "INSERT INTO passages (passages, rank) VALUES ('merge', ?1)";
+                transaction.prepare_cached(sql)?.execute([pages])?;
+                // The documented sign that there was nothing left to merge.
+                let is_idle = transaction.total_changes() - before < 2;
+                is_one |= is_idle && pages < 0;
+                pages = MERGED_PAGES;
+                Ok(if is_idle { Step::Done } else { Step::More })
+            })?;
+            if is_one {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Moves the log into the file. Says whether nothing of it is left.
@@ -126,10 +140,8 @@ impl<'c> Erase<'c> {
     }
 
     pub(super) fn finish(mut self) -> Result<Removed, Error> {
-        if self.removed.messages > 0 {
-            self.merge_terms()?;
-        }
-        let is_erased = self.empty_log()?;
+        let is_merged = self.removed.messages == 0 || self.merge_terms()?;
+        let is_erased = self.empty_log()? && is_merged;
         Ok(Removed { is_erased, ..self.removed })
     }
 }

@@ -37,7 +37,9 @@ impl Maintenance for SqliteStore {
     async fn vacuum(&self) -> Result<(), Error> {
         self.maintain(|connection, _| {
             let mut erase = Erase::new(connection);
-            erase.merge_terms()?;
+            if !erase.merge_terms()? {
+                return Err(Error::new(Kind::Busy, "others write to the store all the time: try again later"));
+            }
             erase.connection().execute_batch("VACUUM")?;
             erase.empty_log().map(drop)
         })

@@ -77,6 +77,44 @@ async fn a_deleted_conversation_leaves_no_byte() {
     }
 }
 
+/// Messages whose words hardly come again, so that the index has something to merge.
+fn rare(id: &str, messages: u64, word: &str) -> NewContent {
+    let mut state = messages ^ 0x9e37_79b9_7f4a_7c15;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 40
+    };
+    let mut text = |number: u64| {
+        let words = (0..120).map(|_| format!("{word}{:x}", next())).collect::<Vec<_>>();
+        said(&format!("{number} {}", words.join(" ")))
+    };
+    content(&conversation(id, "ann"), (0..messages).map(|number| text(number)).collect::<Vec<_>>())
+}
+
+#[tokio::test]
+async fn a_deleted_conversation_leaves_no_byte_while_others_write() {
+    let (folder, path) = place();
+    let store = SqliteStore::open(&path).unwrap();
+    for number in 0..40 {
+        store.put_content(rare(&format!("before {number}"), 40 + number, "public")).await.unwrap();
+    }
+    store.put_content(rare("secret", 40, SECRET)).await.unwrap();
+    store.put_content(rare("first", 2, "public")).await.unwrap();
+    // One that was deleted before leaves the index in one piece.
+    store.delete_conversation("first".into()).await.unwrap();
+    let writes = async {
+        for number in 0..60 {
+            store.put_content(rare(&format!("beside {number}"), 3, "public")).await.unwrap();
+        }
+    };
+    let (removed, ()) = tokio::join!(store.delete_conversation("secret".into()), writes);
+    if !removed.unwrap().is_erased {
+        store.vacuum().await.unwrap();
+    }
+    store.close().await.unwrap();
+    assert_eq!(count(folder.path()), 0);
+}
+
 #[tokio::test]
 async fn what_leaves_by_age_leaves_no_byte() {
     let (folder, path) = place();
