@@ -204,12 +204,15 @@ async function hears_what_happens(talk) {
   await one.evaluate(() => { window.stayed = true; });
   const points = () => one.locator(".sizes .sent.line").evaluate((path) => path.getAttribute("d").split(/[ML]/).length - 1);
   const before = await points();
+  const cuts = await one.locator("section[aria-labelledby=cuts] tbody tr").count();
+  assert.ok(cuts > 0);
   await talk.run_for(3);
   await list.locator("tbody tr").first().and(list.locator(`[data-id="${talk.conversation}"]`)).waitFor();
   await list.locator(`tr[data-id="${talk.conversation}"] td.number`, { hasText: new RegExp(`^${talk.turns}$`) }).waitFor();
   await one.locator("dl.figures", { hasText: String(talk.turns) }).waitFor();
   assert.equal(await points(), before + 3);
   assert.ok(await one.evaluate(() => window.stayed), "without loading the page again");
+  assert.ok((await one.locator("section[aria-labelledby=cuts] tbody tr").count()) >= cuts, "the cuts are still listed");
   await closed(list);
   await closed(one);
 }

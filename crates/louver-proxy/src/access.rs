@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// The header that an access token comes in. It is never forwarded.
 pub(crate) const TOKEN_HEADER: HeaderName = HeaderName::from_static("x-louver-token");
 
-/// The cookie that the page gets in exchange for a token in its address.
+/// The cookie that the page gets in exchange for a token in its address; its port follows.
 pub(crate) const TOKEN_COOKIE: &str = "louver_token";
 
 /// A named access token. Only its hash is kept.
@@ -90,11 +90,11 @@ impl Access {
         }
     }
 
-    /// What the page's cookie shows.
-    pub(crate) fn by_cookie(&self, headers: &HeaderMap) -> Shown {
+    /// What the page's cookie of this name shows.
+    pub(crate) fn by_cookie(&self, headers: &HeaderMap, cookie: &str) -> Shown {
         let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
         let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        let mut ours = pairs.filter(|(name, _)| *name == TOKEN_COOKIE);
+        let mut ours = pairs.filter(|(name, _)| *name == cookie);
         ours.next().map_or(Shown::Nothing, |(_, value)| self.of_text(&decoded(value)))
     }
 
@@ -117,7 +117,7 @@ mod tests {
         let access = Access::new(vec![AccessToken::new("a", "one"), AccessToken::new("b", "two")]);
         let shown = |name: HeaderName, value: &'static str| {
             let headers = HeaderMap::from_iter([(name, HeaderValue::from_static(value))]);
-            (access.by_header(&headers), access.by_cookie(&headers))
+            (access.by_header(&headers), access.by_cookie(&headers, TOKEN_COOKIE))
         };
         assert_eq!(Access::new(vec![AccessToken::of_owner("mine")]).of_text("mine"), Shown::Token(Reader::LocalUser));
         let b = || Shown::Token(Reader::Token("b".into()));

@@ -59,12 +59,16 @@ impl Pages {
         if !self.is_known(&host) || !is_same_origin(request.headers(), &host) {
             return Err(StatusCode::FORBIDDEN);
         }
+        // Also where a cookie would do: a token does not stay in an address, and whose it is counts.
+        if let Some(exchanged) = by_address(access, &request, &host) {
+            return Ok(exchanged);
+        }
         let path = request.uri().path();
         let is_open = !needs_token && matches!(path, "/louver/healthz" | "/louver/readyz" | "/louver/metrics");
-        let reader = match shown(access, &request) {
+        let reader = match shown(access, &request, &host) {
             Shown::Token(reader) => reader,
             Shown::Nothing if is_open => Reader::LocalUser,
-            Shown::Nothing | Shown::Wrong => return by_address(access, &request).ok_or(StatusCode::UNAUTHORIZED),
+            Shown::Nothing | Shown::Wrong => return Err(StatusCode::UNAUTHORIZED),
         };
         match path {
             "/louver/healthz" => Ok(plain(StatusCode::OK, "ok")),
@@ -117,15 +121,23 @@ fn is_same_origin(headers: &HeaderMap, host: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| origin.strip_prefix(scheme) == Some(host))
 }
 
-fn shown(access: &Access, request: &Request<Incoming>) -> Shown {
+fn shown(access: &Access, request: &Request<Incoming>, host: &str) -> Shown {
     match access.by_header(request.headers()) {
-        Shown::Nothing => access.by_cookie(request.headers()),
+        Shown::Nothing => access.by_cookie(request.headers(), &cookie_at(host)),
         shown => shown,
     }
 }
 
+/// The page's cookie. Browsers tell hosts apart and not their ports, so that two proxies of one host would share one.
+fn cookie_at(host: &str) -> String {
+    match host[name_of(host).len()..].strip_prefix(':') {
+        Some(port) => format!("{TOKEN_COOKIE}_{port}"),
+        None => TOKEN_COOKIE.to_owned(),
+    }
+}
+
 /// A token in the address of a page is exchanged for a cookie, so that it does not stay in the address.
-fn by_address(access: &Access, request: &Request<Incoming>) -> Option<Response<AnswerBody>> {
+fn by_address(access: &Access, request: &Request<Incoming>, host: &str) -> Option<Response<AnswerBody>> {
     if request.method() != Method::GET {
         return None;
     }
@@ -133,7 +145,7 @@ fn by_address(access: &Access, request: &Request<Incoming>) -> Option<Response<A
     let token = decoded(token);
     let Shown::Token(_) = access.of_text(&token) else { return None };
     let mut response = plain(StatusCode::SEE_OTHER, "");
-    let cookie = format!("{TOKEN_COOKIE}={}; HttpOnly; SameSite=Strict; Path=/louver", encoded(&token));
+    let cookie = format!("{}={}; HttpOnly; SameSite=Strict; Path=/louver", cookie_at(host), encoded(&token));
     let mut cookie = HeaderValue::from_str(&cookie).ok()?;
     cookie.set_sensitive(true);
     response.headers_mut().insert(header::SET_COOKIE, cookie);

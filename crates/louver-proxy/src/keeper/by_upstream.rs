@@ -1,8 +1,7 @@
-//! Figures by upstream, for Prometheus, under the names that OpenTelemetry has for them. Models are not told apart: their
+//! Figures by provider, for Prometheus, under the names that OpenTelemetry has for them. Models are not told apart: their
 //! names come from clients, and whoever reads these figures has shown no token.
 
 use crate::ending::{AnswerUsage, Answered, End};
-use crate::model_request::UpstreamName;
 use crate::outcome::Outcome;
 use louver_store::{NanoUsd, Tokens};
 use std::collections::BTreeMap;
@@ -14,7 +13,7 @@ const SECONDS: [f64; 14] = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56
 
 /// Counts since the start of the process.
 #[derive(Debug, Default)]
-pub(super) struct ByUpstream(Mutex<BTreeMap<UpstreamName, Figures>>);
+pub(super) struct ByUpstream(Mutex<BTreeMap<String, Figures>>);
 
 #[derive(Clone, Debug, Default)]
 struct Figures {
@@ -58,7 +57,7 @@ pub(super) struct Counted {
 impl ByUpstream {
     pub(super) fn note(&self, answered: &Answered, counted: &Counted) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.entry(answered.upstream.clone()).or_default().add(answered, counted);
+        all.entry(provider(answered.upstream.as_str()).to_owned()).or_default().add(answered, counted);
     }
 
     /// All figures, as Prometheus reads them.
@@ -66,9 +65,7 @@ impl ByUpstream {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let rows: Vec<(String, Figures)> = all
             .into_iter()
-            .map(|(upstream, figures)| {
-                (format!("gen_ai_provider_name=\"{}\"", escaped(provider(upstream.as_str()))), figures)
-            })
+            .map(|(provider, figures)| (format!("gen_ai_provider_name=\"{}\"", escaped(&provider)), figures))
             .collect();
         for (name, help, modality, value) in COUNTERS {
             let modality = if *modality { ",gen_ai_token_modality=\"unknown\"" } else { "" };
@@ -189,7 +186,7 @@ impl Figures {
     }
 }
 
-/// The convention's name of an upstream.
+/// The convention's name of an upstream. Several upstreams of one provider are one row: Prometheus takes no two of a name.
 fn provider(upstream: &str) -> &str {
     match upstream {
         "chatgpt" => "openai",
@@ -207,7 +204,7 @@ fn escaped(label: &str) -> String {
 mod tests {
     use super::*;
     use crate::ending::Said;
-    use crate::model_request::Purpose;
+    use crate::model_request::{Purpose, UpstreamName};
     use louver::Format;
     use std::time::Duration;
 
@@ -230,6 +227,16 @@ mod tests {
     fn counted() -> Counted {
         let tokens = Some(Tokens { sent: 90, held: 400 });
         Counted { tokens, is_cache_break: true, saved: Some(NanoUsd(1_500_000_000)) }
+    }
+
+    #[test]
+    fn two_upstreams_of_one_provider_are_one_row() {
+        let meters = ByUpstream::default();
+        ["chatgpt", "openai"].map(|upstream| meters.note(&answered(upstream, Outcome::Cut), &counted()));
+        let mut text = String::new();
+        meters.write(&mut text);
+        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("louver_tokens_left_out_total")).collect();
+        assert_eq!(lines, [r#"louver_tokens_left_out_total{gen_ai_provider_name="openai"} 620"#]);
     }
 
     #[test]

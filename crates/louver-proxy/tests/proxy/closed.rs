@@ -198,12 +198,22 @@ async fn a_token_in_the_address_becomes_a_strict_cookie() {
     assert_eq!(answer.header("set-cookie"), Some("louver_token=token-a; HttpOnly; SameSite=Strict; Path=/louver"));
     assert_eq!(get("/louver/", "cookie: a=b; louver_token=token-a\r\n").await.status(), 200);
     assert_eq!(get("/louver/?token=token-b", "").await.status(), 401);
+    // Nor does it stay there where a cookie would have done.
+    assert_eq!(get("/louver/?token=token-a", "cookie: louver_token=token-a\r\n").await.status(), 303);
     // Programs escape what they put into an address, and a cookie has to be escaped as well.
     assert_eq!(get("/louver/?x=1&token=%74oken%2Da", "").await.header("set-cookie"), answer.header("set-cookie"));
     let answer = get("/louver/?token=a+b%2Bc%2F%3D%25%3B%20%22%C3%A4", "").await;
     let cookie = "louver_token=a%2Bb%2Bc%2F%3D%25%3B%20%22%C3%A4";
     assert_eq!(answer.header("set-cookie"), Some(&*format!("{cookie}; HttpOnly; SameSite=Strict; Path=/louver")));
     assert_eq!(get("/louver/", &format!("cookie: {cookie}\r\n")).await.status(), 200);
+    // Browsers give the cookies of one port to all others of a host.
+    let at_port = |path: &str, headers: &str| {
+        raw(proxy.address, format!("GET {path} HTTP/1.1\r\nhost: localhost:8788\r\n{headers}\r\n"))
+    };
+    let answer = at_port("/louver/?token=token-a", "").await;
+    assert!(answer.header("set-cookie").is_some_and(|cookie| cookie.starts_with("louver_token_8788=token-a;")));
+    let both = "cookie: louver_token_8787=another; louver_token_8788=token-a\r\n";
+    assert_eq!(at_port("/louver/", both).await.status(), 200);
     let post = "POST /louver/api/x?token=token-a HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n".to_owned();
     assert_eq!(raw(proxy.address, post).await.status(), 401);
 }

@@ -62,5 +62,12 @@ export function listen({ request, reset, state }) {
     });
   };
   open();
+  // A browser has six connections for all tabs of a host: whoever is not looked at gives its own back.
   addEventListener("pagehide", () => source.close());
+  addEventListener("visibilitychange", () => {
+    source.close();
+    if (document.hidden) return;
+    open();
+    reset();
+  });
 }

@@ -37,7 +37,7 @@ export async function showConversation(root, { parts: [id], signal }) {
       if (!fresh || signal.aborted) return;
       top.replaceChildren(summary(fresh));
       cuts.cuts = list.cuts;
-      if (!cutList.contains(document.activeElement)) cutList.replaceChildren(cutRows(id, list));
+      if (!cutList.contains(document.activeElement)) cutList.replaceChildren(...[cutRows(id, list)].flat().filter(Boolean));
     }, 600);
   };
   return {

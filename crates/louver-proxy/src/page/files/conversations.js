@@ -15,7 +15,12 @@ export async function showConversations(root, { query, signal }) {
   root.append(heading("Conversations"));
   if (first.rows.length === 0) {
     root.append(nothing(about));
-    return { request: () => dispatchEvent(new HashChangeEvent("hashchange")) };
+    // What is not kept is heard of all the same: the page is drawn anew once there is something to show.
+    const look = async () => {
+      const { rows } = await api.conversations(order, null, 1, signal).catch(() => ({ rows: [] }));
+      if (rows.length > 0 && !signal.aborted) dispatchEvent(new HashChangeEvent("hashchange"));
+    };
+    return { request: look, refresh: look };
   }
   const sums = el("div", { class: "sums" });
   sum(sums, signal);
@@ -108,11 +113,13 @@ class List {
   async append() {
     const button = this.more.querySelector("button");
     button.disabled = true;
-    const { rows, next } = await api.conversations(this.order, this.next, ROWS);
+    const page = await api.conversations(this.order, this.next, ROWS).catch(() => null);
+    button.disabled = false;
+    if (!page) return;
+    const { rows, next } = page;
     const first = rows.find((one) => !this.rows.has(one.id));
     this.put(rows.filter((one) => !this.rows.has(one.id)));
     this.next = next;
-    button.disabled = false;
     this.finish();
     if (first) this.rows.get(first.id).line.querySelector("a").focus();
   }

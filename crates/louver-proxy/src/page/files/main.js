@@ -39,6 +39,7 @@ async function navigate() {
     return;
   }
   const route = parsed();
+  const isSame = current.path === location.hash;
   current.stop.abort();
   const stop = new AbortController();
   current = { stop, view: null, path: location.hash };
@@ -65,8 +66,8 @@ async function navigate() {
   document.title = title ? `${title.firstChild.textContent} – Louver` : "Louver";
   // Whoever does not see that the page has changed hears it.
   if (isFirst) isFirst = false;
-  else title?.focus({ preventScroll: true });
-  scrollTo(0, 0);
+  else if (!isSame) title?.focus({ preventScroll: true });
+  if (!isSame) scrollTo(0, 0);
   performance.mark(`louver:${route?.name ?? "none"}`);
 }
 let isFirst = true;
