@@ -232,7 +232,9 @@ mod tests {
     #[test]
     fn two_upstreams_of_one_provider_are_one_row() {
         let meters = ByUpstream::default();
-        ["chatgpt", "openai"].map(|upstream| meters.note(&answered(upstream, Outcome::Cut), &counted()));
+        for upstream in ["chatgpt", "openai"] {
+            meters.note(&answered(upstream, Outcome::Cut), &counted());
+        }
         let mut text = String::new();
         meters.write(&mut text);
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("louver_tokens_left_out_total")).collect();

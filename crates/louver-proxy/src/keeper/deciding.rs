@@ -32,6 +32,9 @@ const NEVER_CUT_BYTES: u64 = 60_000;
 /// A request of so many bytes can take milliseconds to be decided about.
 const LARGE_BYTES: usize = 256 << 10;
 
+/// Messages of so many bytes are not put into the archive by one question.
+const LARGE_CONTENT: usize = 1 << 20;
+
 /// The smallest window that a model of which nothing is known may have.
 const SMALLEST_WINDOW: u64 = 4_000;
 
@@ -290,6 +293,14 @@ impl Keeper {
                 (deciding.live.archived, deciding.live.lost) = (0, lost);
             }
             for content in deciding.new_content() {
+                let bytes: usize = content.messages.iter().map(|message| message.raw.len()).sum();
+                // A question has an end, and what is large takes longer; what is written behind has none.
+                if bytes > LARGE_CONTENT && self.store.put_content_behind(content.clone()) == Queued::Waiting {
+                    self.store.flush().await?;
+                    if self.store.status().lost == lost {
+                        continue;
+                    }
+                }
                 self.store.put_content(content).await?;
             }
             deciding.live.archived = deciding.live.history.messages.len();

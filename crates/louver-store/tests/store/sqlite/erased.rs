@@ -88,7 +88,7 @@ fn rare(id: &str, messages: u64, word: &str) -> NewContent {
         let words = (0..120).map(|_| format!("{word}{:x}", next())).collect::<Vec<_>>();
         said(&format!("{number} {}", words.join(" ")))
     };
-    content(&conversation(id, "ann"), (0..messages).map(|number| text(number)).collect::<Vec<_>>())
+    content(&conversation(id, "ann"), (0..messages).map(&mut text).collect::<Vec<_>>())
 }
 
 #[tokio::test]
