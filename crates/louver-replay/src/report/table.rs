@@ -90,15 +90,16 @@ pub fn session_table(report: &Report, top: usize) -> String {
     let _ = writeln!(text, "{:<38}{:>9}{paid:>10}{under:>15}{:>8}", "dearest sessions", "requests", "saves");
     let money = Dollars::of(report.sessions.iter().take(top).map(Session::paid_usd));
     for session in report.sessions.iter().take(top) {
-        let saving = session.saving_of_paid.unwrap_or(0.0);
+        let (paid, saving) = (session.paid_usd(), session.saving_of_paid);
+        let none = || "-".to_owned();
         let _ = writeln!(
             text,
             "{:<38}{:>9}{:>10}{:>15}{:>8}",
             label(session),
             display::grouped(session.requests),
-            money.show(session.paid_usd()),
-            money.show(session.paid_usd() * (1.0 - saving)),
-            percent(saving),
+            money.show(paid),
+            saving.map_or_else(none, |saving| money.show(paid * (1.0 - saving))),
+            saving.map_or_else(none, percent),
         );
     }
     if let Some(more) = report.sessions.len().checked_sub(top).filter(|more| *more > 0) {
@@ -223,7 +224,7 @@ fn line(text: &mut String, totals: &Totals, columns: &[&Column], all: &[Totals])
 /// The best plan in hindsight, for comparison.
 fn reference(text: &mut String, report: &Report, columns: &[&Column]) {
     let _ = write!(text, "{:<NAME$}", "(optimum)");
-    for column in &columns[..3] {
+    for column in columns.iter().take(3) {
         let cell = match column.title {
             "median" => format!("{} ", column.show(report.hindsight.median_saving, &[])),
             "input" => column.show(report.hindsight.saving_of_bill, &[]),

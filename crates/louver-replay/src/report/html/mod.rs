@@ -87,13 +87,15 @@ fn header(report: &Report) -> Markup {
     }
 }
 
-/// Dollars first: what was paid, and what it would have been.
+/// Dollars first: what was paid, and what it would have been. Nothing where nothing costs anything.
 fn plain_sentence(report: &Report) -> Markup {
-    let Some(shown) = shown(report) else {
+    let Some((totals, saving)) = shown(report).and_then(|at| {
+        let totals = &report.totals[at];
+        Some((totals, totals.all.saving_of_paid?))
+    }) else {
         return html! {};
     };
-    let (group, policy) = (&report.totals[shown].all, &report.totals[shown].policy);
-    let saving = group.saving_of_paid.unwrap_or(0.0);
+    let (group, policy) = (&totals.all, &totals.policy);
     let (paid, verb) = match report.bill() {
         Some(bill) if bill.conversations == group.conversations => (bill.recorded_usd, "were paid"),
         _ => (group.sum("baseline_usd"), "is the usual bill"),

@@ -1,0 +1,23 @@
+//! The tables and the page where there is little to say.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use louver_replay::input::read_text;
+use louver_replay::report::{page, session_table, table};
+use louver_replay::{Options, replay};
+use serde_json::json;
+
+#[test]
+fn a_model_that_costs_nothing_has_no_shares() {
+    let said = |role: &str, text: &str| json!({"role": role, "parts": [{"text": text}]});
+    let body = json!({"model": "gemma-3-27b-it", "contents": [said("user", "Hello"), said("model", "Hi there.")]});
+    let found = read_text("free.json", &body.to_string()).unwrap();
+    let report = replay(&found, &Options::of_policies(&["everything", "ladder"]).unwrap(), &|_| {}).unwrap();
+    assert_eq!(report.sessions[0].saving_of_paid, None);
+    let text = table(&report);
+    assert!(text.contains("(optimum)") && !text.contains("saving\n"), "{text}");
+    let sessions = session_table(&report, 5);
+    assert!(!sessions.contains('%') && sessions.lines().nth(1).unwrap().ends_with(" -"), "{sessions}");
+    let page = page(&report);
+    assert!(!page.contains("it would have been"), "{page}");
+}
