@@ -347,3 +347,22 @@ fn gemini_cli_says_what_each_answer_was_billed_as() {
     assert_eq!((one.at, one.uncached, one.read, one.output), (1, 8_000, 4_000, 120));
     assert_eq!(found[0].session.as_deref(), Some("g"));
 }
+
+#[test]
+fn what_codex_bills_after_an_interrupted_answer_is_the_next_answers() {
+    let lines = [
+        codex("turn_context", &json!({"model": "gpt-5.2"})),
+        said("user", "List the files."),
+        said("assistant", "One"),
+        said("user", "Only those in src."),
+        codex("response_item", &json!({"type": "function_call", "name": "ls", "arguments": "{}", "call_id": "c"})),
+        codex("response_item", &json!({"type": "function_call_output", "call_id": "c", "output": "lib.rs"})),
+        counted([9_000, 0, 40], [9_000, 0, 40]),
+        said("assistant", "One file."),
+        counted([9_100, 8_960, 30], [18_100, 8_960, 70]),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let found = read_text("rollout.jsonl", &text).unwrap();
+    let billed: Vec<_> = found[0].billed.iter().map(|one| (one.at, one.output)).collect();
+    assert_eq!(billed, [(3, 40), (5, 30)]);
+}

@@ -136,9 +136,12 @@ impl Reader<'_> {
     fn add(&mut self, line: usize, raw: &str, time: Option<i64>) -> Result<(), ReadError> {
         let at = self.open.messages.len();
         push(&mut self.open, line, raw, time)?;
-        let is_answer = self.open.messages.last().is_some_and(|message| message.shape().is_from_model());
-        if is_answer {
+        let shape = self.open.messages[at].shape();
+        if shape.is_from_model() {
             self.answer.get_or_insert(at);
+        } else if shape.role == Role::User {
+            // An answer that was interrupted is never billed: what comes next is not its bill.
+            self.answer = None;
         }
         Ok(())
     }
