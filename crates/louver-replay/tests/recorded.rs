@@ -366,3 +366,23 @@ fn what_codex_bills_after_an_interrupted_answer_is_the_next_answers() {
     let billed: Vec<_> = found[0].billed.iter().map(|one| (one.at, one.output)).collect();
     assert_eq!(billed, [(3, 40), (5, 30)]);
 }
+
+#[test]
+fn what_codex_says_for_the_user_is_no_turn_that_is_rolled_back() {
+    let rolled_back = |turns: usize| {
+        let lines = [
+            said("user", "# AGENTS.md instructions for /work\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>"),
+            said("user", "<environment_context>\n<cwd>/work</cwd>\n</environment_context>"),
+            said("user", "List the files."),
+            said("assistant", "One file."),
+            said("user", "Read it."),
+            said("assistant", "It says"),
+            said("user", "<turn_aborted>\nThe user interrupted.\n</turn_aborted>"),
+            codex("event_msg", &json!({"type": "thread_rolled_back", "num_turns": turns})),
+        ];
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        read_text("rollout.jsonl", &text).unwrap()[0].messages.len()
+    };
+    // More turns than there are leave what stood before the first.
+    assert_eq!([0, 1, 2, 3].map(rolled_back), [7, 4, 2, 2]);
+}

@@ -7,7 +7,8 @@
 use super::{ReadError, lines, moment, numbered, push};
 use crate::billed::Billed;
 use crate::conversation::{Conversation, Strand};
-use louver::{Format, Role};
+use louver::wire::Part;
+use louver::{Format, Message, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_128;
@@ -176,11 +177,13 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes the newest turns back, each from its user message on. What was paid for them is a branch.
+    /// Takes the newest turns back, each from its user message on; all of them where there are fewer. What was paid for
+    /// them is a branch.
     fn roll_back(&mut self, turns: usize) {
-        let users = self.open.messages.iter().enumerate().filter(|(_, message)| message.shape().role == Role::User);
-        let starts: Vec<usize> = users.map(|(index, _)| index).collect();
-        let Some(start) = turns.checked_sub(1).and_then(|back| starts.iter().rev().nth(back)) else {
+        let starts: Vec<usize> =
+            (0..self.open.messages.len()).filter(|index| is_turn_start(&self.open.messages[*index])).collect();
+        let back = turns.min(starts.len());
+        let Some(start) = back.checked_sub(1).and_then(|back| starts.iter().rev().nth(back)) else {
             return;
         };
         let stem = self.open.turns().iter().filter(|turn| turn.at < *start).count();
@@ -195,6 +198,27 @@ impl Reader<'_> {
         self.open.billed.retain(|one| one.at < *start);
         self.answer = None;
     }
+}
+
+/// How messages begin that Codex writes in the user's name.
+const CONTEXTUAL: [&str; 7] = [
+    "<environment_context>",
+    "<skill>",
+    "<subagent_notification>",
+    "<turn_aborted>",
+    "<user_instructions>",
+    "<user_shell_command>",
+    "# AGENTS.md instructions",
+];
+
+/// Whether a turn starts here: the user said it, and not Codex for them.
+fn is_turn_start(message: &Message) -> bool {
+    let shape = message.shape();
+    let is_contextual = |part: &Part| {
+        let text = message.text_of(part);
+        CONTEXTUAL.iter().any(|start| text.trim_start().starts_with(start))
+    };
+    shape.role == Role::User && !shape.parts.iter().any(is_contextual)
 }
 
 /// A conversation without messages, of the same session as another.
