@@ -7,8 +7,8 @@
 )]
 
 use louver::wire::{Format, PartKind, Role};
-use louver_replay::Conversation;
 use louver_replay::input::{Kind, Source, find, read, read_text};
+use louver_replay::{Conversation, Strand};
 use serde_json::{Value, json};
 
 fn lines(values: &[Value]) -> String {
@@ -234,4 +234,75 @@ fn folders_are_searched_in_order_for_json() {
     let tails: Vec<&str> = names.iter().map(|name| name.strip_prefix(&*folder.to_string_lossy()).unwrap()).collect();
     assert_eq!(tails, ["/a.jsonl", "/b/deep/x.json", "/c.json"]);
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A question and its answer, billed or not.
+fn gemini_turn(number: u32, is_billed: bool) -> [Value; 2] {
+    let tokens = json!({"input": 1_000 * number, "output": 2, "cached": 0, "total": 1_000 * number + 2});
+    let (asked, said) = (format!("u{number}"), format!("g{number}"));
+    let mut answer =
+        json!({"id": said, "type": "gemini", "content": format!("Answer {number}."), "model": "gemini-2.5-pro"});
+    if is_billed {
+        answer["tokens"] = tokens;
+    }
+    [json!({"id": asked, "type": "user", "content": format!("Question {number}.")}), answer]
+}
+
+fn gemini_session(records: &[Value]) -> Vec<Conversation> {
+    let header = json!({"sessionId": "s", "projectHash": "h", "startTime": "2026-03-01T10:00:00.000Z"});
+    read_text("file", &lines(&[&[header], records].concat())).unwrap()
+}
+
+/// Each conversation: its name, whether it is a branch, its messages, its requests, how many of those are counted
+/// elsewhere, and how many were billed.
+fn told(found: &[Conversation]) -> Vec<(&str, bool, usize, usize, usize, usize)> {
+    let mut told = Vec::new();
+    for one in found {
+        let (is_branch, turns) = (one.strand == Strand::Branch, one.turns().len());
+        told.push((&*one.file, is_branch, one.messages.len(), turns, one.counted_elsewhere, one.billed.len()));
+    }
+    told
+}
+
+#[test]
+fn what_gemini_cli_rewinds_is_a_branch() {
+    for is_billed in [true, false] {
+        let mut records: Vec<Value> = [1, 2, 3].into_iter().flat_map(|number| gemini_turn(number, is_billed)).collect();
+        records.push(json!({"$rewindTo": "u2"}));
+        records.extend(gemini_turn(4, is_billed));
+        let found = gemini_session(&records);
+        let billed = |count: usize| if is_billed { count } else { 0 };
+        assert_eq!(told(&found), [("file", false, 4, 2, 0, billed(2)), ("file#branch-1", true, 6, 3, 1, billed(3))]);
+        let all: String = found[0].messages.iter().map(|message| message.raw()).collect();
+        assert!(all.contains("Question 1.") && !all.contains("Question 2.") && all.contains("Answer 4."), "{all}");
+    }
+    // A message that is not there: nothing is left.
+    let mut records = gemini_turn(1, true).to_vec();
+    records.push(json!({"$rewindTo": "nobody"}));
+    records.extend(gemini_turn(2, true));
+    assert_eq!(told(&gemini_session(&records)), [("file", false, 2, 1, 0, 1), ("file#branch-1", true, 2, 1, 0, 1)]);
+}
+
+#[test]
+fn a_history_that_gemini_cli_replaces_starts_a_new_conversation() {
+    let mut records: Vec<Value> = [1, 2].into_iter().flat_map(|number| gemini_turn(number, true)).collect();
+    let summary = json!([{"id": "s1", "type": "user", "content": "So far: two questions."},
+                         {"id": "s2", "type": "gemini", "content": "Got it."}]);
+    records.push(json!({"$set": {"messages": summary}}));
+    records.extend(gemini_turn(3, true));
+    // The request that the summary looks as if it had was never made.
+    assert_eq!(told(&gemini_session(&records)), [("file", false, 4, 2, 0, 2), ("file#2", false, 4, 2, 1, 1)]);
+    records.extend(gemini_turn(4, true));
+    records.push(json!({"$rewindTo": "u4"}));
+    let expected = [("file", false, 4, 2, 0, 2), ("file#2", false, 4, 2, 1, 1), ("file#branch-1", true, 6, 3, 2, 2)];
+    assert_eq!(told(&gemini_session(&records)), expected);
+}
+
+#[test]
+fn a_history_that_gemini_cli_writes_anew_and_longer_goes_on() {
+    let mut records: Vec<Value> = [1, 2].into_iter().flat_map(|number| gemini_turn(number, true)).collect();
+    let longer = [records.clone(), gemini_turn(3, true).to_vec()].concat();
+    records.push(json!({"$set": {"messages": longer}}));
+    records.extend(gemini_turn(4, true));
+    assert_eq!(told(&gemini_session(&records)), [("file", false, 8, 4, 0, 4)]);
 }

@@ -90,7 +90,7 @@ pub fn read_text(name: &str, text: &str) -> Result<Vec<Conversation>, ReadError>
         Kind::ClaudeCode => claude_code::read(name, text)?,
         Kind::Codex => codex::read(name, text)?,
         Kind::GeminiCli => vec![gemini_cli::read(name, text)?],
-        Kind::GeminiCliLines => vec![gemini_cli::read_lines(name, text)?],
+        Kind::GeminiCliLines => gemini_cli::read_lines(name, text)?,
     };
     if found.iter().all(|conversation| conversation.messages.is_empty()) {
         return Err(ReadError::Empty);
