@@ -5,7 +5,7 @@ use crate::error::ReplayError;
 use crate::input::{Kind, Source, read, read_text};
 use crate::measure::measure;
 use crate::once::{Met, Names, Share};
-use crate::options::Options;
+use crate::options::{Options, Selection};
 use crate::prepared::Prepared;
 use crate::report::{Report, RunRow, Skipped, assumed};
 use rayon::prelude::*;
@@ -33,15 +33,14 @@ pub type OnProgress<'a> = &'a (dyn Fn(Progress) + Sync);
 /// Options that nothing can be replayed with. A file that cannot be read is named in the report and skipped.
 pub fn replay_files(sources: &[Source], options: &Options, on_progress: OnProgress<'_>) -> Result<Report, ReplayError> {
     let pool = pool(options)?;
-    let surveys: Vec<Vec<Names>> = pool.install(|| sources.par_iter().map(survey).collect());
+    let surveys: Vec<_> = pool.install(|| sources.par_iter().map(|source| survey(source, options)).collect());
     let shares = shares(&surveys);
     let files: Vec<(&Source, Vec<Share>)> = sources.iter().zip(shares).collect();
     let work = |(source, shares): &(&Source, Vec<Share>)| match read(source) {
         Ok(mut conversations) => {
             // A file that is no session is new or a copy as a whole.
             let share = |at: usize| shares.get(at).or(shares.first()).copied().unwrap_or(Share::From(0));
-            let is_taken = |one: &Conversation| options.selection.takes(one, || source.modified_millis());
-            let replayed = conversations.iter_mut().enumerate().map(|(at, one)| match is_taken(one) {
+            let replayed = conversations.iter_mut().enumerate().map(|(at, one)| match is_taken(one, source, options) {
                 true => replay_share(one, share(at), options),
                 false => Ok(Outcome::NotSelected),
             });
@@ -53,21 +52,39 @@ pub fn replay_files(sources: &[Source], options: &Options, on_progress: OnProgre
     run_all(&pool, &Inputs { all: &files, sizes: &sizes }, options, on_progress, &work)
 }
 
-/// What the requests of a file are called. A file that cannot be read is reported when it is to be replayed.
-fn survey(source: &Source) -> Vec<Names> {
+/// Whether somebody asked for a conversation of a file.
+fn is_taken(conversation: &Conversation, source: &Source, options: &Options) -> bool {
+    options.selection.takes(conversation, || source.modified_millis())
+}
+
+/// What the requests of each conversation of a file are called, where somebody asked for it. A file that cannot be read
+/// is reported when it is to be replayed.
+fn survey(source: &Source, options: &Options) -> Vec<Option<Names>> {
     let Ok(text) = source.text() else {
         return Vec::new();
     };
-    if !Kind::of(&text).is_session() {
-        return vec![Names::of_text(&text)];
+    let is_session = Kind::of(&text).is_session();
+    if !is_session && options.selection == Selection::default() {
+        return vec![Some(Names::of_text(&text))];
     }
-    read_text(&source.name(), &text).map(|found| found.iter().map(Names::of).collect()).unwrap_or_default()
+    let Ok(found) = read_text(&source.name(), &text) else {
+        return Vec::new();
+    };
+    match is_session {
+        true => found.iter().map(|one| is_taken(one, source, options).then(|| Names::of(one))).collect(),
+        false => {
+            let is_any_taken = found.iter().any(|one| is_taken(one, source, options));
+            vec![is_any_taken.then(|| Names::of_text(&text))]
+        }
+    }
 }
 
-/// What is new in each conversation of each file, in their order.
-fn shares(surveys: &[Vec<Names>]) -> Vec<Vec<Share>> {
+/// What is new in each conversation of each file, in their order. What stands in one that nobody asked for is new where
+/// it comes again.
+fn shares(surveys: &[Vec<Option<Names>>]) -> Vec<Vec<Share>> {
     let mut met = Met::default();
-    surveys.iter().map(|names| names.iter().map(|names| met.meet(names)).collect()).collect()
+    let mut share = |names: &Option<Names>| names.as_ref().map_or(Share::From(0), |names| met.meet(names));
+    surveys.iter().map(|names| names.iter().map(&mut share).collect()).collect()
 }
 
 /// Replays conversations that are in memory already.

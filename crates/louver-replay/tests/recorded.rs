@@ -386,3 +386,18 @@ fn what_codex_says_for_the_user_is_no_turn_that_is_rolled_back() {
     // More turns than there are leave what stood before the first.
     assert_eq!([0, 1, 2, 3].map(rolled_back), [7, 4, 2, 2]);
 }
+
+#[test]
+fn what_stands_in_a_conversation_that_nobody_asked_for_counts_where_it_is_asked_for() {
+    let mut session = Session::new("twelve");
+    let end = session.turns(&["a", "b", "c"], "claude-opus-4-5", (None, 0, 0), &padding());
+    let old = session.text();
+    session.turns(&["d", "e"], "claude-opus-4-5", (Some(end.0), end.1, end.2), &padding());
+    let resumed = session.text().replace("/work/shop", "/work/bakery");
+    let sources =
+        [("x.jsonl", old), ("y.jsonl", resumed)].map(|(name, text)| Source::Text { name: name.to_owned(), text });
+    let mut options = options(&["everything"]);
+    options.selection.project = Some("/work/bakery".to_owned());
+    let report = replay_files(&sources, &options, &|_| {}).unwrap();
+    assert_eq!((report.runs.len(), report.runs[0].requests, report.copies), (1, 5, 0));
+}
