@@ -135,7 +135,9 @@ impl KnownModels<'_> {
             tariff = tariff.with_multiples(prices.write, prices.read);
         }
         let mut model = model.clone();
-        model.context_window = self.conversation.context_window.unwrap_or(model.context_window);
+        // The recorded window is the recorded model's.
+        let recorded = self.conversation.context_window.filter(|_| self.options.model.is_none());
+        model.context_window = recorded.unwrap_or(model.context_window);
         let needed = self.largest_recorded(name);
         if needed > model.context_window && self.options.context_window.is_none() {
             model.context_window = WINDOWS.into_iter().find(|window| *window >= needed).unwrap_or(needed);
@@ -239,5 +241,18 @@ mod tests {
         assert_eq!((assumptions.model.as_str(), assumptions.warnings.len()), ("no such thing", 1));
         options.model = Some("no such thing".to_owned());
         assert!(Assumptions::of(&conversation, &turns, &options).is_err());
+    }
+
+    #[test]
+    fn a_model_that_was_asked_for_brings_its_own_window() {
+        let mut conversation = Conversation::new("x", Format::OpenAiResponses, Vec::new());
+        (conversation.model, conversation.context_window) = (Some("gpt-5.2".to_owned()), Some(123_456));
+        let turns = [Turn { at: 1, answer_end: 2 }];
+        let window =
+            |options: &Options| Assumptions::of(&conversation, &turns, options).unwrap().budget.context_window();
+        let mut options = Options::of(Vec::new());
+        assert_eq!(window(&options), 123_456);
+        options.model = Some("gpt-4.1".to_owned());
+        assert_eq!(window(&options), Catalog::builtin().find("gpt-4.1").unwrap().model.context_window);
     }
 }
