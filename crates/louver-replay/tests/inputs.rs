@@ -306,3 +306,14 @@ fn a_history_that_gemini_cli_writes_anew_and_longer_goes_on() {
     records.extend(gemini_turn(4, true));
     assert_eq!(told(&gemini_session(&records)), [("file", false, 8, 4, 0, 4)]);
 }
+
+#[test]
+fn a_record_of_claude_code_that_is_no_message_is_passed_over() {
+    let mut records = claude_session();
+    let note = |message: Value| json!({"type": "progress", "uuid": "p", "parentUuid": null, "isMeta": null, "message": message});
+    records.insert(2, note(json!("Reading files")));
+    records.insert(3, note(json!(["a", "list"])));
+    records[4]["isSidechain"] = Value::Null;
+    let conversation = only(&lines(&records));
+    assert_eq!(roles(&conversation), [Role::User, Role::Assistant, Role::User, Role::Assistant]);
+}

@@ -27,12 +27,13 @@ struct Record {
     agent_id: Option<String>,
     request_id: Option<String>,
     cwd: Option<String>,
-    is_sidechain: bool,
-    is_meta: bool,
-    is_compact_summary: bool,
-    is_api_error_message: bool,
+    is_sidechain: Option<bool>,
+    is_meta: Option<bool>,
+    is_compact_summary: Option<bool>,
+    is_api_error_message: Option<bool>,
     timestamp: Option<String>,
-    message: Option<Said>,
+    /// Of use only where somebody said it; other records have other things under this name.
+    message: Option<Box<RawValue>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -143,7 +144,9 @@ impl Session {
 
 fn spoken((line, record): (usize, Record)) -> Option<Spoken> {
     let is_turn = record.kind == "user" || record.kind == "assistant";
-    let said = record.message.filter(|_| is_turn && !record.is_meta && !record.is_api_error_message)?;
+    let is_note = record.is_meta == Some(true) || record.is_api_error_message == Some(true);
+    let said = record.message.filter(|_| is_turn && !is_note)?;
+    let said: Said = serde_json::from_str(said.get()).ok()?;
     if said.model.as_deref() == Some("<synthetic>") {
         return None;
     }
@@ -156,8 +159,8 @@ fn spoken((line, record): (usize, Record)) -> Option<Spoken> {
         parent: record.parent_uuid,
         agent: record.agent_id,
         time: moment::millis(record.timestamp.as_deref()),
-        is_sidechain: record.is_sidechain,
-        is_compact_summary: record.is_compact_summary,
+        is_sidechain: record.is_sidechain == Some(true),
+        is_compact_summary: record.is_compact_summary == Some(true),
         blocks: blocks.collect(),
         billed: billed(&said, record.request_id.or(record.timestamp)),
         said,
