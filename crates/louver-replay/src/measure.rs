@@ -205,7 +205,7 @@ impl Sums {
             origin: origin(prepared),
             warnings: warnings(&prepared.assumptions, baseline.quotient),
             micros_per_request: None,
-            detail: self.detail,
+            detail: Detail { is_all_billed: prepared.is_all_billed(), ..self.detail },
         }
     }
 }

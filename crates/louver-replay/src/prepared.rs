@@ -75,6 +75,12 @@ impl<'a> Prepared<'a> {
         turn >= self.conversation.counted_elsewhere
     }
 
+    /// Whether each of its own requests has a recorded bill.
+    pub(crate) fn is_all_billed(&self) -> bool {
+        let mut own = self.turns.iter().skip(self.conversation.counted_elsewhere);
+        own.all(|turn| find(&self.conversation.billed, turn).is_some())
+    }
+
     /// The output of a turn in tokens: what was billed, or else what the recorded answer counts.
     pub(crate) fn output_tokens(&self, turn: &Turn) -> u64 {
         let billed = find(&self.conversation.billed, turn).map(|billed| billed.output).filter(|output| *output > 0);

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests, where a panic is the message")]
 
 use louver_replay::input::{Source, read_text};
-use louver_replay::report::RunRow;
+use louver_replay::report::{RunRow, page, session_table};
 use louver_replay::{Conversation, Options, Report, Strand, replay, replay_files};
 use serde_json::{Value, json};
 
@@ -400,4 +400,35 @@ fn what_stands_in_a_conversation_that_nobody_asked_for_counts_where_it_is_asked_
     options.selection.project = Some("/work/bakery".to_owned());
     let report = replay_files(&sources, &options, &|_| {}).unwrap();
     assert_eq!((report.runs.len(), report.runs[0].requests, report.copies), (1, 5, 0));
+}
+
+/// Takes the bills of some answers away.
+fn unbilled(mut session: Session, answers: &[&str]) -> Session {
+    for line in &mut session.lines {
+        if answers.iter().any(|name| line["message"]["id"] == format!("msg_{name}")) {
+            line["message"]["usage"] = Value::Null;
+        }
+    }
+    session
+}
+
+#[test]
+fn a_session_was_paid_only_where_all_of_its_requests_were_billed() {
+    let mut session = Session::new("ten");
+    session.turns(&["a", "b", "c"], "claude-opus-4-5", (None, 0, 0), &padding());
+    let partly = unbilled(session, &["b"]);
+    let mut whole = Session::new("eleven");
+    whole.turns(&["d", "e"], "claude-opus-4-5", (None, 0, 0), &padding());
+    let alone = of_texts(&[("ten.jsonl", partly.text())]);
+    assert!(rows(&alone, "everything")[0].recorded_usd.is_some());
+    assert_eq!(alone.sessions[0].recorded_usd, None);
+    assert!(page(&alone).contains("is the usual bill") && !page(&alone).contains("were paid"));
+    assert!(session_table(&alone, 5).contains("usual") && !session_table(&alone, 5).contains('~'));
+    let both = of_texts(&[("ten.jsonl", partly.text()), ("eleven.jsonl", whole.text())]);
+    assert!(!page(&both).contains("were paid"));
+    let text = session_table(&both, 5);
+    let line = |start: &str| text.lines().find(|line| line.contains(start)).unwrap_or_default().to_owned();
+    assert!(text.lines().next().unwrap().contains(" paid"), "{text}");
+    assert!(line("shop ten").contains(" ~$") && !line("shop eleven").contains('~'), "{text}");
+    assert!(text.lines().any(|line| line.starts_with('~')) && text.lines().all(|line| line.len() <= 80), "{text}");
 }

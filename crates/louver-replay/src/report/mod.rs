@@ -52,6 +52,8 @@ pub struct Report {
 pub struct Bill {
     /// Conversations with a recorded bill.
     pub conversations: usize,
+    /// How many of these have a bill for each of their requests.
+    pub whole: usize,
     /// The sum of their bills.
     pub recorded_usd: f64,
     /// What replay makes of the same requests under `everything`, over what was paid.
@@ -90,10 +92,11 @@ impl Report {
     /// What was really paid, over all conversations that have a recorded bill.
     pub fn bill(&self) -> Option<Bill> {
         let Totals { policy, all, .. } = self.totals.first()?;
-        let is_recorded = |row: &&RunRow| row.policy == *policy && row.recorded_usd.is_some();
-        let conversations = self.runs.iter().filter(is_recorded).count();
+        let rows = || self.runs.iter().filter(|row| row.policy == *policy);
+        let conversations = rows().filter(|row| row.recorded_usd.is_some()).count();
+        let whole = rows().filter(|row| row.recorded_whole_usd().is_some()).count();
         let (recorded_usd, quotient) = (all.sum("recorded_usd"), all.simulated_over_recorded);
-        (conversations > 0).then_some(Bill { conversations, recorded_usd, quotient })
+        (conversations > 0).then_some(Bill { conversations, whole, recorded_usd, quotient })
     }
 
     /// The report as JSON: the same bytes for the same input.

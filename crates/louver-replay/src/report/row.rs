@@ -51,6 +51,7 @@ pub struct RunRow {
     /// The input's share of `everything_usd`.
     pub everything_input_usd: f64,
     /// What was really paid, by the recorded usage at the catalogue's prices; null where nothing is recorded.
+    /// A request without usage is not in it.
     pub recorded_usd: Option<f64>,
     /// What replay makes of the same requests under `everything`, over what was paid; null also where prices or pauses
     /// are assumed.
@@ -127,6 +128,13 @@ pub struct RunRow {
     pub detail: Detail,
 }
 
+impl RunRow {
+    /// What was really paid, where each request has a recorded bill.
+    pub fn recorded_whole_usd(&self) -> Option<f64> {
+        self.recorded_usd.filter(|_| self.detail.is_all_billed)
+    }
+}
+
 /// What a conversation was measured by.
 #[derive(Clone, Debug, Serialize)]
 pub struct Conditions {
@@ -189,6 +197,8 @@ pub struct Detail {
     pub series: Vec<Point>,
     /// Recall as weights.
     pub tally: Tally,
+    /// Whether each of its requests has a recorded bill.
+    pub is_all_billed: bool,
 }
 
 /// The size of one request.

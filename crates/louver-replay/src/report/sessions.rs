@@ -21,7 +21,7 @@ pub struct Session {
     pub conversations: usize,
     /// Its requests.
     pub requests: u64,
-    /// What was really paid, where all of its conversations have a recorded bill.
+    /// What was really paid, where all of its requests have a recorded bill.
     pub recorded_usd: Option<f64>,
     /// What the baseline costs.
     pub baseline_usd: f64,
@@ -77,7 +77,7 @@ impl Session {
             last_time: row.origin.last_time,
             conversations: 1,
             requests: row.requests,
-            recorded_usd: row.recorded_usd,
+            recorded_usd: row.recorded_whole_usd(),
             baseline_usd: row.baseline_usd,
             policy: row.policy.clone(),
             cost_usd: row.cost_usd,
@@ -88,7 +88,7 @@ impl Session {
     fn add(&mut self, row: &RunRow) {
         self.conversations += 1;
         self.requests += row.requests;
-        self.recorded_usd = self.recorded_usd.zip(row.recorded_usd).map(|(sum, more)| sum + more);
+        self.recorded_usd = self.recorded_usd.zip(row.recorded_whole_usd()).map(|(sum, more)| sum + more);
         self.baseline_usd += row.baseline_usd;
         self.cost_usd += row.cost_usd;
         self.last_time = self.last_time.max(row.origin.last_time);

@@ -84,12 +84,14 @@ pub fn session_table(report: &Report, top: usize) -> String {
     let Some(policy) = report.sessions.first().map(|session| session.policy.as_str()).filter(|_| top > 0) else {
         return text;
     };
-    let is_recorded = report.sessions.iter().any(|session| session.recorded_usd.is_some());
+    let listed = || report.sessions.iter().take(top);
+    let is_recorded = listed().any(|session| session.recorded_usd.is_some());
+    let is_usual = |session: &Session| is_recorded && session.recorded_usd.is_none();
     let paid = if is_recorded { "paid" } else { "usual" };
     let under = display::truncate(policy, 14);
     let _ = writeln!(text, "{:<38}{:>9}{paid:>10}{under:>15}{:>8}", "dearest sessions", "requests", "saves");
-    let money = Dollars::of(report.sessions.iter().take(top).map(Session::paid_usd));
-    for session in report.sessions.iter().take(top) {
+    let money = Dollars::of(listed().map(Session::paid_usd));
+    for session in listed() {
         let (paid, saving) = (session.paid_usd(), session.saving_of_paid);
         let none = || "-".to_owned();
         let _ = writeln!(
@@ -97,10 +99,13 @@ pub fn session_table(report: &Report, top: usize) -> String {
             "{:<38}{:>9}{:>10}{:>15}{:>8}",
             label(session),
             display::grouped(session.requests),
-            money.show(paid),
+            format!("{}{}", if is_usual(session) { "~" } else { "" }, money.show(paid)),
             saving.map_or_else(none, |saving| money.show(paid * (1.0 - saving))),
             saving.map_or_else(none, percent),
         );
+    }
+    if listed().any(is_usual) {
+        text.push_str("~ as usually sent: not all of its requests have a recorded bill\n");
     }
     if let Some(more) = report.sessions.len().checked_sub(top).filter(|more| *more > 0) {
         let _ = writeln!(text, "and {more} more (--top {} lists them)", report.sessions.len());

@@ -97,7 +97,7 @@ fn plain_sentence(report: &Report) -> Markup {
     };
     let (group, policy) = (&totals.all, &totals.policy);
     let (paid, verb) = match report.bill() {
-        Some(bill) if bill.conversations == group.conversations => (bill.recorded_usd, "were paid"),
+        Some(bill) if bill.whole == group.conversations => (bill.recorded_usd, "were paid"),
         _ => (group.sum("baseline_usd"), "is the usual bill"),
     };
     let money = Dollars::of([paid]);
