@@ -59,7 +59,7 @@ impl Books {
         match clock.1 {
             Cache::ByTime => {}
             Cache::Cold(left) => book.turn_cold(left, clock.0),
-            Cache::Reaches(amount) => book.forget_beyond(amount),
+            Cache::Reaches(amount) => book.reach(amount, clock.0),
         }
         book.settle(pieces, leading, clock.0)
     }
@@ -104,13 +104,14 @@ impl Clock {
     }
 }
 
-/// What a bill says of the cache: warm where all of the model's last request was read.
+/// What a bill says of the cache: warm where all of the model's last request was read. What was read beyond system and
+/// tools was there, billed before or not.
 fn found(billed: &Billed, earlier: &[Billed], overhead: Millitokens) -> Cache {
     let fixed = overhead.ceil_tokens();
     let left = if billed.read.saturating_mul(2) > fixed { Left::Static } else { Left::Nothing };
     match earlier.iter().rev().find(|one| one.model == billed.model) {
         Some(before) if slack(billed.read) >= before.input() => Cache::ByTime,
-        Some(_) if billed.read > slack(fixed) => Cache::Reaches(Millitokens::from_tokens(slack(billed.read))),
+        _ if billed.read > slack(fixed) => Cache::Reaches(Millitokens::from_tokens(slack(billed.read))),
         _ => Cache::Cold(left),
     }
 }

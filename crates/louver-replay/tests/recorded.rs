@@ -432,3 +432,18 @@ fn a_session_was_paid_only_where_all_of_its_requests_were_billed() {
     assert!(line("shop ten").contains(" ~$") && !line("shop eleven").contains('~'), "{text}");
     assert!(text.lines().any(|line| line.starts_with('~')) && text.lines().all(|line| line.len() <= 80), "{text}");
 }
+
+#[test]
+fn the_first_bill_of_a_model_says_how_far_the_cache_reaches() {
+    let mut session = Session::new("thirteen");
+    session.turns(&["a", "b", "c", "d", "e"], "claude-opus-4-5", (None, 0, 0), &padding());
+    let report = of_texts(&[("thirteen.jsonl", unbilled(session, &["a", "b"]).text())]);
+    let quotient = rows(&report, "everything")[0].simulated_over_recorded.unwrap();
+    assert!((quotient - 1.0).abs() < 0.02, "{quotient}");
+    // Where nothing stands before it, system and tools are all that can be read.
+    let mut session = Session::new("fourteen");
+    session.turns(&["f", "g"], "claude-opus-4-5", (None, 0, OVERHEAD + 2_000), &padding());
+    let report = of_texts(&[("fourteen.jsonl", session.text())]);
+    let row = rows(&report, "everything")[0];
+    assert!(row.detail.series[0].read >= row.conditions.overhead_tokens, "{:?}", row.detail.series);
+}

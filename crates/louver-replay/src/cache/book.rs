@@ -66,10 +66,15 @@ impl Book {
         self.nodes[0] = Node { passed_until, entry_until, ..self.nodes[0] };
     }
 
-    /// Forgets every prefix of more than so much: what stood behind it has been changed.
-    pub fn forget_beyond(&mut self, amount: Millitokens) {
+    /// Forgets every prefix of more than so much: what stood behind it has been changed. System and tools are warm if
+    /// they are less, even where no request was seen yet.
+    pub fn reach(&mut self, amount: Millitokens, now: i64) {
         for node in self.nodes.iter_mut().filter(|node| node.amount > amount) {
             (node.passed_until, node.entry_until) = (NEVER, None);
+        }
+        if self.nodes[0].amount <= amount {
+            let until = now.saturating_add(self.rules.ttl_millis);
+            self.nodes[0] = Node { passed_until: until, entry_until: Some(until), ..self.nodes[0] };
         }
     }
 
@@ -193,8 +198,11 @@ mod tests {
             let mut book = Book::new(rules, Millitokens::from_tokens(50));
             book.settle(&pieces(&[1]), 0, 0);
             book.settle(&pieces(&[1, 2, 3]), 0, 0);
-            book.forget_beyond(Millitokens::from_tokens(200));
+            book.reach(Millitokens::from_tokens(200), 0);
             assert_eq!(book.settle(&pieces(&[1, 2, 3, 4]), 0, 0).read, 150);
+            let mut empty = Book::new(rules, Millitokens::from_tokens(50));
+            empty.reach(Millitokens::from_tokens(200), 0);
+            assert_eq!(empty.settle(&pieces(&[1, 2]), 0, 0).read, 50);
         }
     }
 
