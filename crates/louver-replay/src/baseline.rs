@@ -10,6 +10,7 @@ use crate::prepared::Prepared;
 use crate::run::Run;
 use louver::catalog::Cost;
 use louver::policy::PolicyKind;
+use louver::tokens::Millitokens;
 
 /// What is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ impl Rival {
 }
 
 /// What the practical baseline costs, and what sending everything would.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Baseline {
     pub(crate) rival: Rival,
     pub(crate) input: Cost,
@@ -43,7 +44,7 @@ pub(crate) struct Baseline {
 }
 
 /// What sending everything costs, whether the window would take it or not.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Everything {
     pub(crate) input: Cost,
     pub(crate) output: Cost,
@@ -53,6 +54,8 @@ pub(crate) struct Everything {
     pub(crate) overflows: u64,
     /// Input and output of the requests that have a recorded bill.
     pub(crate) billed: Cost,
+    /// What the cache had of each request, where it had not all of the request before.
+    pub(crate) reach: Vec<Option<Millitokens>>,
 }
 
 impl Prepared<'_> {
@@ -78,6 +81,7 @@ impl Prepared<'_> {
         let mut sum = Everything::default();
         for (number, turn) in self.turns.iter().enumerate() {
             let settled = self.settle(&mut books, number, &pieces[..turn.at], self.leading_system);
+            sum.reach.push((!self.is_warm(number)).then(|| Millitokens::from_tokens(settled.read)));
             if !self.counts(number) {
                 continue;
             }

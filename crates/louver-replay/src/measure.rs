@@ -137,15 +137,15 @@ impl Sums {
     }
 
     /// What the best times to cut would have cost. The policy's own are among them.
-    fn optimum(&self, prepared: &Prepared<'_>) -> Cost {
+    fn optimum(&self, prepared: &Prepared<'_>, baseline: &Baseline) -> Cost {
         let own = self.costs.input();
-        prepared.optimum(&self.own_cuts).map_or(own, |best| best.min(own))
+        prepared.optimum(&self.own_cuts, &baseline.everything.reach).map_or(own, |best| best.min(own))
     }
 
     #[expect(clippy::too_many_lines, reason = "a line for each figure of a row")]
     fn into_row(self, prepared: &Prepared<'_>, contender: &Contender, baseline: &Baseline) -> RunRow {
         let (input, sent, requests) = (self.costs.input(), self.tokens.input(), counted_requests(prepared));
-        let (floor_tokens, optimum) = (self.floor_tokens(prepared), self.optimum(prepared));
+        let (floor_tokens, optimum) = (self.floor_tokens(prepared), self.optimum(prepared, baseline));
         let (paid, usually) = (input + self.costs.output, baseline.input + baseline.output);
         let saved = |cost: Cost| ratio(cost, usually).map(|share| 1.0 - share);
         let of_input = |cost: Cost| ratio(cost, baseline.input).map(|share| 1.0 - share);

@@ -17,8 +17,8 @@ pub(crate) struct Problem<'a> {
     pub(crate) amounts: &'a [Millitokens],
     /// System and tools.
     pub(crate) overhead: Millitokens,
-    /// Whether the cache had expired at a turn.
-    pub(crate) is_cold: &'a [bool],
+    /// What the cache had of a turn's request at most, where it had not all of the request before.
+    pub(crate) reach: &'a [Option<Millitokens>],
     /// The most tokens of a request.
     pub(crate) limit_tokens: u64,
 }
@@ -99,7 +99,12 @@ impl Problem<'_> {
     }
 
     fn price(&self, number: usize, size: Millitokens, known: Millitokens) -> Cost {
-        let known = if self.is_cold[number] { Millitokens::ZERO } else { known };
+        let known = match self.reach[number] {
+            // What others kept warm; nothing was sent before.
+            Some(reach) if number == 0 => reach,
+            Some(reach) => known.min(reach),
+            None => known,
+        };
         let tariff = self.tariffs[number];
         tariff.input_cost(tariff.cache.settle(size, known))
     }

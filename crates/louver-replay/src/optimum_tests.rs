@@ -58,7 +58,7 @@ fn the_plans_that_are_carried_have_the_best_of_all_among_them() {
         let count = 4 + usize::try_from(random(9)).unwrap();
         let amounts: Vec<_> = (0..count).map(|_| tokens(1 + random(60))).collect();
         let turns = turns(count);
-        let is_cold: Vec<_> = turns.iter().map(|_| random(5) == 0).collect();
+        let reach: Vec<_> = turns.iter().map(|_| (random(5) == 0).then(|| tokens(random(2) * random(90)))).collect();
         let mut cuts = Vec::new();
         for turn in (1..turns.len()).filter(|_| random(3) == 0).collect::<Vec<_>>() {
             let tokens = 30 + amounts[turns[turn - 1].at].ceil_tokens() + random(40);
@@ -70,7 +70,7 @@ fn the_plans_that_are_carried_have_the_best_of_all_among_them() {
             counted_elsewhere: 0,
             amounts: &amounts,
             overhead: OVERHEAD,
-            is_cold: &is_cold,
+            reach: &reach,
             limit_tokens: 150 + random(300),
         };
         if let Some(expected) = try_all(&problem, &cuts) {
@@ -103,7 +103,7 @@ fn without_a_cut_everything_is_sent_and_must_fit() {
         counted_elsewhere,
         amounts: &amounts,
         overhead: Millitokens::ZERO,
-        is_cold: &[false; 3],
+        reach: &[None; 3],
         limit_tokens,
     };
     let picodollars = |problem: Problem<'_>| problem.best(&[]).map(Cost::picodollars);
@@ -112,4 +112,31 @@ fn without_a_cut_everything_is_sent_and_must_fit() {
     // What somebody else pays for is there: a write of 100, and a read of 200.
     assert_eq!(picodollars(problem(1_000, 2)), Some((125 + 20) * 1_000_000));
     assert_eq!(picodollars(problem(250, 0)), None);
+}
+
+#[test]
+fn no_plan_reads_more_than_the_cache_had() {
+    let tariff = tariff();
+    let amounts = [tokens(100); 4];
+    let (turns, tariffs) = (turns(4), [&tariff; 3]);
+    let picodollars = |reach: [Option<Millitokens>; 3]| {
+        let problem = Problem {
+            tariffs: &tariffs,
+            turns: &turns,
+            counted_elsewhere: 0,
+            amounts: &amounts,
+            overhead: OVERHEAD,
+            reach: &reach,
+            limit_tokens: 1_000,
+        };
+        problem.best(&[]).map(Cost::picodollars)
+    };
+    // Requests of 110, 210 and 310: what is not read at 0.1 is written at 1.25, in hundredths of a millionth of a dollar.
+    let hundredths = |read: [u128; 3]| {
+        let each = [110, 210, 310].into_iter().zip(read).map(|(size, read)| 125 * (size - read) + 10 * read);
+        Some(each.sum::<u128>() * 10_000)
+    };
+    assert_eq!(picodollars([None; 3]), hundredths([0, 110, 210]));
+    assert_eq!(picodollars([Some(OVERHEAD), None, Some(tokens(50))]), hundredths([10, 110, 50]));
+    assert_eq!(picodollars([None, Some(OVERHEAD), Some(Millitokens::ZERO)]), hundredths([0, 10, 0]));
 }

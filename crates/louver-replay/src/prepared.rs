@@ -116,11 +116,14 @@ impl<'a> Prepared<'a> {
         is_said || has_expired
     }
 
+    /// Whether the cache had all of the request before when a turn's request was made.
+    pub(crate) fn is_warm(&self, turn: usize) -> bool {
+        !self.is_cold(turn) && self.clock.caches[turn] == Cache::ByTime
+    }
+
     /// The input cost of the best times to cut in hindsight, for a policy that made these cuts.
-    pub(crate) fn optimum(&self, cuts: &[OwnCut]) -> Option<Cost> {
-        let turns = 0..self.turns.len();
-        let is_cold: Vec<bool> = turns.clone().map(|turn| self.is_cold(turn)).collect();
-        let tariffs: Vec<_> = turns.map(|turn| &self.assumptions.at(turn).tariff).collect();
+    pub(crate) fn optimum(&self, cuts: &[OwnCut], reach: &[Option<Millitokens>]) -> Option<Cost> {
+        let tariffs: Vec<_> = (0..self.turns.len()).map(|turn| &self.assumptions.at(turn).tariff).collect();
         let budget = self.assumptions.budget;
         let problem = Problem {
             tariffs: &tariffs,
@@ -128,7 +131,7 @@ impl<'a> Prepared<'a> {
             counted_elsewhere: self.conversation.counted_elsewhere,
             amounts: &self.amounts,
             overhead: self.overhead,
-            is_cold: &is_cold,
+            reach,
             limit_tokens: budget.context_window().saturating_sub(budget.reserve()),
         };
         problem.best(cuts)

@@ -447,3 +447,15 @@ fn the_first_bill_of_a_model_says_how_far_the_cache_reaches() {
     let row = rows(&report, "everything")[0];
     assert!(row.detail.series[0].read >= row.conditions.overhead_tokens, "{:?}", row.detail.series);
 }
+
+#[test]
+fn everything_is_its_own_best_plan_however_far_the_cache_reached() {
+    for (name, kept) in [("fifteen", OVERHEAD), ("sixteen", OVERHEAD + (3 + padding().len() as u64) * 13 / 40)] {
+        let mut session = Session::new(name);
+        let (parent, chars, _) = session.turns(&["a", "b", "c", "d"], "claude-opus-4-5", (None, 0, 0), &padding());
+        session.turns(&["e", "f"], "claude-opus-4-5", (Some(parent), chars, kept), &padding());
+        let report = of_texts(&[("record.jsonl", session.text())]);
+        let regret = rows(&report, "everything")[0].regret.unwrap();
+        assert!((regret - 1.0).abs() < 1e-9, "{name}: {regret}");
+    }
+}
