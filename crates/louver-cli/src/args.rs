@@ -503,7 +503,7 @@ pub(crate) struct Replay {
     #[arg(long, value_name = "N", default_value = "10", value_parser = whole::<usize>, help_heading = "Sessions", allow_negative_numbers = true)]
     pub(crate) top: usize,
 
-    /// The policies to compare [default: all but both]
+    /// The policies to compare [default: all but both and ladder-full]
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = policy_parser(), help_heading = "Policy")]
     pub(crate) policy: Vec<&'static Row>,
 
