@@ -2,10 +2,13 @@
 
 use crate::{Fault, Fit, Job, Resolved, Settings, Texts};
 use louver::address::Address;
+use louver::cache_mark::{may_be_marked, unmarked_form, without_cache_marks};
+use louver::json::JsonError;
 use louver::tokens::Verdict;
 use louver::window::Origin;
 use louver::wire::PartKind;
 use louver::{Body, Format, Message, Record, Summary, Usage};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A conversation: the engine's window, and what stood around its last request.
@@ -18,6 +21,8 @@ pub struct Live {
     warning: Option<String>,
     /// The texts that messages of the log came as, where others hold them, too: the same text need not be read again.
     came: Vec<Option<Arc<str>>>,
+    /// Which messages of the log came with a cache mark. The log has none: clients move them on with each request.
+    marked: Vec<bool>,
 }
 
 /// What stands around a history: a request without it.
@@ -82,7 +87,13 @@ impl Live {
             None => resolved.config,
         };
         let window = louver::Window::new(config).map_err(Fault::settings)?;
-        Ok(Self { window, frame: frame.map(|frame| frame.text.clone()), warning: resolved.warning, came: Vec::new() })
+        Ok(Self {
+            window,
+            frame: frame.map(|frame| frame.text.clone()),
+            warning: resolved.warning,
+            came: Vec::new(),
+            marked: Vec::new(),
+        })
     }
 
     /// The window of some records: its recorded decisions hold, whatever is set here.
@@ -94,7 +105,7 @@ impl Live {
         let read = |line: String| serde_json::from_str::<Record>(&line);
         let records = records.into_iter().map(read).collect::<Result<Vec<_>, _>>();
         let window = louver::Window::open(resolved.config, records.map_err(Fault::record)?)?;
-        Ok(Self { window, frame: None, warning: resolved.warning, came: Vec::new() })
+        Ok(Self { window, frame: None, warning: resolved.warning, came: Vec::new(), marked: Vec::new() })
     }
 
     /// The engine's window.
@@ -111,9 +122,15 @@ impl Live {
     pub(crate) fn common(&self, texts: &Texts) -> usize {
         let is_same = |index: &usize| {
             self.has_come(texts, *index)
-                || self.window.original(*index).is_some_and(|own| own.raw() == texts.raw(*index))
+                || self.window.original(*index).is_some_and(|own| self.is_same(*index, own.raw(), texts.raw(*index)))
         };
         (0..texts.len().min(self.window.len())).take_while(is_same).count()
+    }
+
+    /// Whether a message of the log says what this one does, wherever the client has its cache marks now.
+    fn is_same(&self, index: usize, own: &str, raw: &str) -> bool {
+        let may_be_marked = || self.marked.get(index) == Some(&true) || may_be_marked(raw) || may_be_marked(own);
+        own == raw || may_be_marked() && unmarked_form(own) == unmarked_form(raw)
     }
 
     /// Whether a message of the log came as this very text.
@@ -129,18 +146,15 @@ impl Live {
         log.events.retain(|(at, _)| *at <= len);
         let window = louver::Window::restore(self.window.config().clone(), log)?;
         let came = self.came.iter().take(len).cloned().collect();
-        Ok(Self { window, frame: self.frame.clone(), warning: self.warning.clone(), came })
+        let marked = self.marked.iter().take(len).copied().collect();
+        Ok(Self { window, frame: self.frame.clone(), warning: self.warning.clone(), came, marked })
     }
 
     /// Appends what stands behind the first so many messages. Nothing is appended where one cannot be read.
     pub(crate) fn append(&mut self, texts: &Texts, common: usize) -> Result<(), Fault> {
-        let format = self.window.format();
-        let read = |index| {
-            let message = Message::parse(format, texts.raw(index));
-            message.map(Arc::new).map_err(|error| Fault::in_message(&error, index))
-        };
+        let read = |index| self.read(texts.raw(index)).map_err(|error| Fault::in_message(&error, index));
         for message in (common..texts.len()).map(read).collect::<Result<Vec<_>, _>>()? {
-            self.window.push(message);
+            self.add(message);
         }
         self.came.resize(texts.len(), None);
         for index in 0..texts.len() {
@@ -149,6 +163,21 @@ impl Live {
             }
         }
         Ok(())
+    }
+
+    /// Reads a message without its cache marks, and says whether it had any.
+    fn read(&self, raw: &str) -> Result<(Message, bool), JsonError> {
+        let (format, bare) = (self.window.format(), without_cache_marks(raw));
+        // A fault is told by its place in what came.
+        let message = Message::parse(format, &bare).or_else(|_| Message::parse(format, raw))?;
+        Ok((message, matches!(bare, Cow::Owned(_))))
+    }
+
+    fn add(&mut self, (message, is_marked): (Message, bool)) -> usize {
+        let index = self.window.push(message);
+        self.marked.resize(index, false);
+        self.marked.push(is_marked);
+        index
     }
 
     /// Brings the log in line with a history that was handed over whole: what stands as before is taken over, the rest is
@@ -187,8 +216,8 @@ impl Live {
     ///
     /// Where it cannot be read.
     pub fn push(&mut self, raw: &str) -> Result<usize, Fault> {
-        let message = Message::parse(self.window.format(), raw).map_err(|error| Fault::from(&error))?;
-        Ok(self.window.push(message))
+        let message = self.read(raw).map_err(|error| Fault::from(&error))?;
+        Ok(self.add(message))
     }
 
     /// Appends messages; none where one of them cannot be read.
@@ -197,10 +226,9 @@ impl Live {
     ///
     /// For the first that cannot be read.
     pub fn extend(&mut self, texts: &Texts) -> Result<(), Fault> {
-        let (format, len) = (self.window.format(), texts.len());
-        let read = |index| Message::parse(format, texts.raw(index)).map_err(|error| Fault::from(&error));
-        for message in (0..len).map(read).collect::<Result<Vec<_>, _>>()? {
-            self.window.push(message);
+        let read = |index| self.read(texts.raw(index)).map_err(|error| Fault::from(&error));
+        for message in (0..texts.len()).map(read).collect::<Result<Vec<_>, _>>()? {
+            self.add(message);
         }
         Ok(())
     }

@@ -153,3 +153,50 @@ fn a_list_is_split_where_its_messages_end() {
         Texts::list(broken.to_owned());
     }
 }
+
+/// A request as clients write it that mark the last message of the user, so that the provider caches up to there.
+fn marked_talk(len: usize, is_bare: bool) -> Texts {
+    let mark = json!({ "type": "ephemeral" });
+    let message = |index: usize| {
+        let role = if index.is_multiple_of(2) { "user" } else { "assistant" };
+        let text = format!("{index} cache_control {}", "word ".repeat(50));
+        let content = match index + 1 == len {
+            true => json!([{ "type": "text", "text": text, "cache_control": mark }]),
+            false if is_bare => json!(text),
+            false => json!([{ "type": "text", "text": text }]),
+        };
+        json!({ "role": role, "content": content }).to_string()
+    };
+    (0..len).map(message).collect()
+}
+
+#[test]
+fn a_mark_that_moves_on_is_no_other_history() {
+    let given = json!({ "format": "anthropic", "counter": "chars4", "context_window": 3_000, "max_output": 500 });
+    for is_bare in [false, true] {
+        let mut known = Conversations::new(settings(given.clone()).unwrap(), 8).unwrap();
+        let (mut window, settings) = (live(given.clone()), settings(given.clone()).unwrap());
+        let (mut cuts, mut before) = (0, Vec::new());
+        for turn in 0..40 {
+            let texts = marked_talk(2 * turn + 1, is_bare);
+            let asked = known.fit(&texts, None).unwrap();
+            assert_eq!(asked.conversation, 1, "turn {turn}");
+            let is_cut = asked.fit.unwrap().is_cut;
+            let view: Vec<_> = asked.view.unwrap().iter().map(Sent::origin).collect();
+            assert!(is_cut || view.starts_with(&before), "turn {turn}: {view:?} after {before:?}");
+            cuts += usize::from(is_cut);
+            before = view;
+            assert!(known.report_usage(1, louver::Usage::of_input(2_000)).is_some());
+            assert_eq!(window.take(&settings, &texts, None).unwrap().unwrap().is_cut, is_cut);
+            window.report_usage(louver::Usage::of_input(2_000));
+        }
+        let events = |is_it: fn(&louver::window::Event) -> bool| {
+            window.window().events().iter().filter(|(_, event)| is_it(event)).count()
+        };
+        assert!((1..20).contains(&cuts), "{cuts}");
+        assert_eq!(events(|event| matches!(event, louver::window::Event::UsageReported { .. })), 40);
+        assert_eq!(events(|event| matches!(event, louver::window::Event::Fitted(Some(_)))), cuts);
+        let is_marked = |line: &String| line.contains("ephemeral");
+        assert!(!window.records(0).unwrap().iter().any(is_marked), "the log never sees a mark");
+    }
+}
