@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from conftest import Sandbox
 from pydantic_ai import Agent
 from pydantic_ai.capabilities import ProcessHistory
-from pydantic_ai.messages import ToolReturnPart
+from pydantic_ai.messages import (
+    ModelRequest,
+    ModelResponse,
+    RetryPromptPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.usage import UsageLimits
 from talks import TURNS, assert_kept_inside
 from talks import read_file as read
 
-from louver.adapters.pydantic_ai import LouverCapability
+from louver import Conversations
+from louver.adapters.pydantic_ai import LouverCapability, _message, _wire
 
 
 def read_file(path: str) -> str:
@@ -42,3 +51,23 @@ def test_their_own_processor_forgets_what_it_leaves_out(sandbox: Sandbox) -> Non
     """What a history processor keeps out of a request is gone from the run's messages, too."""
     result = run(sandbox, ProcessHistory(lambda messages: messages[-5:]))
     assert result.output == "All is read." and len(result.all_messages()) < 10
+
+
+@pytest.mark.filterwarnings("ignore:`RetryPromptPart` is deprecated")
+def test_a_retry_prompt_is_shortened_as_a_result_is() -> None:
+    call = ModelResponse([ToolCallPart("read_file", {"path": path}, path) for path in ("a", "b", "c")])
+    results = [
+        RetryPromptPart("word " * 9_000, tool_name="read_file", tool_call_id="a"),
+        ToolReturnPart("read_file", {"lines": 2}, "b"),
+        RetryPromptPart("Say what you mean.", tool_name=None, tool_call_id="c"),
+        ToolReturnPart("read_file", "Short.", "c"),
+    ]
+    history = [ModelRequest([UserPromptPart("Read.")]), call, ModelRequest(results)]
+    window = Conversations(format="anthropic", context_window=8_000, max_output=500, counter="chars4")
+    turn = window.fit({"messages": history}, wire=_wire, make=_message)
+    *kept, changed = turn.request["messages"]
+    assert kept == history[:2] and kept[1] is call
+    assert 1_000 < len(changed.parts[0].content) < 30_000
+    assert changed.parts[0].model_response().count("try again") == 1
+    assert [id(part) for part in changed.parts[1:]] == [id(part) for part in results[1:]]
+    assert turn.fit is not None and turn.fit.tokens_after >= len(changed.parts[0].model_response()) // 4

@@ -64,11 +64,16 @@ def _block(part: Any) -> dict[str, Any]:
     kind = part.part_kind
     if kind == "tool-call":
         return {"type": "tool_use", "id": part.tool_call_id, "name": part.tool_name, "input": part.args_as_dict()}
-    if kind in ("tool-return", "retry-prompt") and part.tool_name is not None:
+    if _is_result(part):
         content = part.model_response_str() if kind == "tool-return" else part.model_response()
         return {"type": "tool_result", "tool_use_id": part.tool_call_id, "content": content}
     content = getattr(part, "content", "")
     return {"type": "text", "text": content if isinstance(content, str) else str(content)}
+
+
+def _is_result(part: Any) -> bool:
+    """Whether a part answers a call; without a tool's name, one asks to try again as a user would."""
+    return part.part_kind in ("tool-return", "retry-prompt") and part.tool_name is not None
 
 
 def _message(original: ModelMessage | None, wire: dict[str, Any]) -> ModelMessage:
@@ -79,14 +84,20 @@ def _message(original: ModelMessage | None, wire: dict[str, Any]) -> ModelMessag
         return own
     whole: Any = original
     blocks = {block.get("tool_use_id"): block for block in wire["content"] if block["type"] == "tool_result"}
-    parts: list[Any] = [
-        replace(part, content=_text(blocks[part.tool_call_id]["content"]))
-        if part.part_kind == "tool-return" and part.tool_call_id in blocks
-        else part
-        for part in whole.parts
-    ]
+    parts = [_part(part, blocks.get(getattr(part, "tool_call_id", None))) for part in whole.parts]
     changed: ModelMessage = replace(whole, parts=parts)
     return changed
+
+
+def _part(part: Any, block: dict[str, Any] | None) -> Any:
+    """A part as its block came back; the same object where that says what it said."""
+    if block is None or not _is_result(part) or block == _block(part):
+        return part
+    content = _text(block["content"])
+    if part.part_kind == "retry-prompt" and isinstance(part.content, str):
+        # What it asks for stands behind what it says, whatever that is.
+        content = content.removesuffix(part.model_response().removeprefix(part.content))
+    return replace(part, content=content)
 
 
 def _text(content: Any) -> str:
