@@ -239,6 +239,11 @@ impl Condenser {
         self.open = Some(CondenseJob { id, prompt, max_tokens: SUMMARY_MAX_TOKENS, covers });
     }
 
+    /// Goes on counting behind the jobs of another.
+    pub(crate) fn count_on_from(&mut self, other: &Self) {
+        self.next_id = self.next_id.max(other.next_id);
+    }
+
     /// What the open job covers, if it is the one of this id.
     pub(crate) fn covers_of(&self, id: u64) -> Option<Vec<Range<usize>>> {
         self.open.as_ref().filter(|job| job.id == id).map(|job| job.covers.clone())

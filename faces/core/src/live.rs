@@ -144,7 +144,9 @@ impl Live {
         let mut log = self.window.log();
         log.messages.truncate(len);
         log.events.retain(|(at, _)| *at <= len);
-        let window = louver::Window::restore(self.window.config().clone(), log)?;
+        let mut window = louver::Window::restore(self.window.config().clone(), log)?;
+        // Summaries of what was left may still come.
+        window.number_jobs_behind(&self.window);
         let came = self.came.iter().take(len).cloned().collect();
         let marked = self.marked.iter().take(len).copied().collect();
         Ok(Self { window, frame: self.frame.clone(), warning: self.warning.clone(), came, marked })
@@ -240,7 +242,9 @@ impl Live {
         }
         let resolved = settings.resolve(&frame.body)?;
         if self.window.is_empty() {
-            *self = Self::new(resolved, Some(frame))?;
+            let mut anew = Self::new(resolved, Some(frame))?;
+            anew.window.number_jobs_behind(&self.window);
+            *self = anew;
             return Ok(());
         }
         let config = resolved.config.with_frame(&frame.body);

@@ -200,3 +200,20 @@ fn a_mark_that_moves_on_is_no_other_history() {
         assert!(!window.records(0).unwrap().iter().any(is_marked), "the log never sees a mark");
     }
 }
+
+#[test]
+fn a_summary_of_a_history_that_was_left_is_nobodys() {
+    let given = json!({
+        "format": "openai-chat", "counter": "chars4", "policy": "messages", "max_messages": 10, "preserve_last": 4,
+        "summarize": true, "context_window": 100_000
+    });
+    let (mut window, settings) = (live(given.clone()), settings(given).unwrap());
+    let late = window.take(&settings, &talk("Begin.", 41), None).unwrap().unwrap().job.unwrap();
+    let asked = window.take(&settings, &talk("Begin elsewhere.", 41), None).unwrap().unwrap().job.unwrap();
+    assert_ne!(late.id, asked.id);
+    let answered = window.answer(late.id, "Of the first history.", 0, 0);
+    assert!(!answered.is_cut && window.window().summary().is_none(), "{answered:?}");
+    assert_eq!(window.open_job().map(|job| job.id), Some(asked.id));
+    window.answer(asked.id, "Of the second.", 0, 0);
+    assert_eq!(window.window().summary(), Some("Of the second."));
+}

@@ -756,6 +756,33 @@ impl Window {
         self.condenser.open()
     }
 
+    /// Numbers the jobs to come behind those of a window that this one takes the place of: an answer to one of them is then
+    /// nobody's here, and not taken for the answer to another job.
+    ///
+    /// ```
+    /// use louver::condense::{Outcome, Rejection};
+    /// use louver::policy::MessagesConfig;
+    /// use louver::window::WindowConfig;
+    /// use louver::{Format, PolicyKind, Summary, Window};
+    ///
+    /// let cap = MessagesConfig { max_messages: 4, preserve_last_n: 2, summarize_on_trim: true, ..MessagesConfig::default() };
+    /// let mut left = Window::new(WindowConfig::new(Format::OpenAiChat, PolicyKind::Messages(cap)))?;
+    /// let mut window = left.clone();
+    /// for turn in 0..20 {
+    ///     left.push_raw(&format!(r#"{{"role":"user","content":"Note {turn}."}}"#))?;
+    ///     window.push_raw(&format!(r#"{{"role":"user","content":"Another note {turn}."}}"#))?;
+    /// }
+    /// let late = left.fit()?.job.expect("enough has left");
+    /// window.number_jobs_behind(&left);
+    /// window.fit()?;
+    /// let answered = window.answer(late.id, Ok(Summary::new("Notes of a history that was left.")));
+    /// assert_eq!(answered.outcome, Some(Outcome::Rejected(Rejection::NoSuchJob)));
+    /// # Ok::<(), louver::Error>(())
+    /// ```
+    pub fn number_jobs_behind(&mut self, other: &Self) {
+        self.condenser.count_on_from(&other.condenser);
+    }
+
     /// Whether the open job covers something that is still in the view, so that its answer makes the view smaller.
     pub fn awaits_room(&self) -> bool {
         let is_in_view = |range: &Range<usize>| !self.entries[range.start].is_evicted;
