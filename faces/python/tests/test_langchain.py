@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from typing import Any
 
 from conftest import Sandbox
@@ -10,7 +12,7 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import SummarizationMiddleware
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage, trim_messages
 from langchain_core.messages.utils import convert_to_openai_messages, count_tokens_approximately
-from langchain_core.tools import tool
+from langchain_core.tools import StructuredTool, tool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import SecretStr
@@ -117,6 +119,21 @@ def test_messages_that_change_in_place_are_noticed() -> None:
         # As one counts that sees them for the first time.
         counted.append(tokens(middleware))
         assert counted[-1] == tokens(LouverMiddleware(context_window=20_000, counter="chars4")) != counted[-2]
+
+
+def test_tools_of_earlier_calls_are_forgotten() -> None:
+    from langchain.agents.middleware.types import ModelRequest
+
+    middleware = LouverMiddleware(context_window=20_000, counter="chars4")
+    model, gone = ChatOpenAI(model="gpt-5", api_key=SecretStr("k")), []
+    for turn in range(5):
+        own = StructuredTool.from_function(lambda path: path, name=f"read_{turn}", description="Reads a file.")
+        request: Any = ModelRequest(model=model, messages=history(1), tools=[own, read_file, {"name": "search"}])
+        middleware.fit(request)
+        gone.append(weakref.ref(own))
+        del own, request
+    gc.collect()
+    assert [tool() is None for tool in gone] == [True] * 4 + [False]
 
 
 def test_their_own_trimming_tears_pairs_apart() -> None:

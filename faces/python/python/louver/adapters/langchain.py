@@ -57,10 +57,11 @@ class LouverMiddleware(AgentMiddleware[Any, Any, Any]):
         """The request with the messages that may be sent: the same objects for those that stay."""
         system = [] if request.system_message is None else [request.system_message]
         history: list[BaseMessage] = [*system, *request.messages]
+        tools = self._tools_of(request)
         turn = self._conversations.fit(
             {
                 "model": _model_name(request.model),
-                "tools": [self._tool(tool) for tool in request.tools],
+                "tools": tools,
                 "messages": history,
             },
             wire=_wire,
@@ -71,13 +72,15 @@ class LouverMiddleware(AgentMiddleware[Any, Any, Any]):
             return request, turn
         return request.override(messages=turn.request["messages"][len(system) :]), turn
 
-    def _tool(self, tool: Any) -> dict[str, Any]:
-        if isinstance(tool, dict):
-            return tool
-        known = self._tools.get(id(tool))
-        if known is None or known[0] is not tool:
-            known = self._tools[id(tool)] = (tool, convert_to_openai_tool(tool))
-        return known[1]
+    def _tools_of(self, request: ModelRequest[Any]) -> list[dict[str, Any]]:
+        """The tools of a request as they are on the wire. Only these are remembered: some agents make new ones each time."""
+        known, now = self._tools, {}
+        for tool in request.tools:
+            if not isinstance(tool, dict):
+                # The object is held, so that no other takes its place.
+                now[id(tool)] = known.get(id(tool)) or (tool, convert_to_openai_tool(tool))
+        self._tools = now
+        return [tool if isinstance(tool, dict) else now[id(tool)][1] for tool in request.tools]
 
     def _note(self, turn: Turn, response: ModelResponse[Any]) -> ModelResponse[Any]:
         for message in response.result if isinstance(response, ModelResponse) else []:
