@@ -20,6 +20,11 @@ const KEPT_WALKS: u64 = 128;
 /// Fewer messages than these are not worth looking for forgotten ones.
 const FEW: usize = 1_024;
 
+/// As many bytes of text are remembered in any case.
+const SMALL_BYTES: usize = 32 << 20;
+/// Where there are more, for how many walks.
+const KEPT_WALKS_OF_MANY_BYTES: u64 = 2;
+
 /// Messages by the object that they were, and by their place.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
@@ -28,6 +33,9 @@ pub(crate) struct Memory {
     now: Vec<Option<Arc<Seen>>>,
     before: Vec<Option<Arc<Seen>>>,
     walks: u64,
+    /// The texts of all that are seen, and of this walk so far.
+    bytes: usize,
+    walk_bytes: usize,
 }
 
 #[derive(Debug)]
@@ -54,14 +62,23 @@ pub(crate) enum Part {
 }
 
 impl Memory {
-    /// Begins a walk over so many messages; what was not seen for long is forgotten.
+    /// Begins a walk over so many messages; what was not seen for long is forgotten, and much of it sooner.
     pub(crate) fn begin(&mut self, len: usize) {
         self.walks += 1;
         self.before = std::mem::replace(&mut self.now, Vec::with_capacity(len));
-        if self.seen.len() > 2 * len + FEW {
-            let oldest = self.walks.saturating_sub(KEPT_WALKS);
-            self.seen.retain(|_, seen| seen.walk.load(Ordering::Relaxed) >= oldest);
+        let last_bytes = std::mem::take(&mut self.walk_bytes);
+        if self.bytes > SMALL_BYTES.max(2 * last_bytes) {
+            self.forget(KEPT_WALKS_OF_MANY_BYTES);
+        } else if self.seen.len() > 2 * len + FEW {
+            self.forget(KEPT_WALKS);
         }
+    }
+
+    /// Keeps what was seen in the last so many walks.
+    fn forget(&mut self, walks: u64) {
+        let oldest = self.walks.saturating_sub(walks);
+        self.seen.retain(|_, seen| seen.walk.load(Ordering::Relaxed) >= oldest);
+        self.bytes = self.seen.values().map(|seen| seen.raw.len()).sum();
     }
 
     /// The text of a message that is as it was: at its place in the walk before, or wherever this object was seen.
@@ -77,6 +94,7 @@ impl Memory {
         let seen = at_place.or_else(object)?.clone();
         seen.walk.store(self.walks, Ordering::Relaxed);
         let raw = seen.raw.clone();
+        self.walk_bytes += raw.len();
         self.now.push(Some(seen));
         Some(raw)
     }
@@ -88,7 +106,9 @@ impl Memory {
             Arc::new(Seen { message: message.clone().unbind(), parts, raw: raw.into(), walk })
         });
         if let Some(seen) = &seen {
-            self.seen.insert(message.as_ptr() as usize, seen.clone());
+            let other = self.seen.insert(message.as_ptr() as usize, seen.clone());
+            self.bytes = (self.bytes + raw.len()).saturating_sub(other.map_or(0, |other| other.raw.len()));
+            self.walk_bytes += raw.len();
         }
         let raw = seen.as_ref().map(|seen| seen.raw.clone());
         self.now.push(seen);

@@ -35,6 +35,18 @@ def test_memory_is_flat_over_many_windows(capsys: pytest.CaptureFixture[str]) ->
     assert grown < 8_000
 
 
+def test_large_messages_that_are_gone_are_not_remembered_for_long() -> None:
+    window = louver.Window(format="openai-chat", policy="messages", max_messages=6, preserve_last=2)
+    conversations = louver.Conversations(format="openai-chat", max_conversations=2, policy="messages", max_messages=6)
+    before = resident_kilobytes()
+    for turn in range(100):
+        history = [{"role": "user", "content": f"{turn} {index} {'word ' * 200_000}"} for index in range(2)]
+        window.view_of(history)
+        conversations.fit(history)
+    # Each of them may remember 32 MB, as text and as objects.
+    assert resident_kilobytes() - before < 250_000
+
+
 def test_eight_threads_work_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     """How much faster is told, not asserted: it depends on the machine. That all get the same is asserted."""
     text = json.dumps({"model": "gpt-4", "messages": tool_turns(2_000)})
