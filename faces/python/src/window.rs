@@ -62,11 +62,12 @@ impl Window {
         py: Python<'_>,
         model: Option<String>,
         settings: Option<&Bound<'_, PyDict>>,
-        make: impl FnOnce(louver_face::Resolved) -> Result<Live, Fault>,
+        make: impl FnOnce(louver_face::Resolved) -> Result<Live, Fault> + Send,
     ) -> PyResult<(Settings, Live)> {
         let settings = settings_of(py, model, settings)?;
         let resolved = settings.wire_format().and_then(|format| settings.resolve_for(format, None, None));
-        let live = resolved.and_then(make).map_err(|fault| errors::raised(py, fault))?;
+        // Records may be many.
+        let live = py.detach(|| resolved.and_then(make)).map_err(|fault| errors::raised(py, fault))?;
         Ok((settings, live))
     }
 }
@@ -185,7 +186,7 @@ impl Window {
     /// What was appended since there were so many records: lines from which `open` gives the window back.
     #[pyo3(signature = (since=0))]
     fn records(&self, py: Python<'_>, since: usize) -> PyResult<Vec<String>> {
-        self.kept(py).live.records(since).map_err(|fault| errors::raised(py, fault))
+        self.detached(py, |live| live.records(since))
     }
 
     /// Everything that was left out or changed: index and object, as it came in.

@@ -6,11 +6,14 @@ import json
 import resource
 import threading
 import time
+from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 from talks import tool_turns
 
 import louver
+from louver import WindowSettings
 
 
 def resident_kilobytes() -> int:
@@ -69,6 +72,29 @@ def test_eight_threads_work_side_by_side(capsys: pytest.CaptureFixture[str]) -> 
     with capsys.disabled():
         print(f"\n8 threads: {alone / together:.2f} times as fast as one after the other")
     assert len(set(results)) == 1 and len(results) == 16
+
+
+def waited_while(work: Callable[[], object]) -> float:
+    """The longest that this thread had to wait for its turn while another one worked, as a share of that work."""
+    thread = threading.Thread(target=work)
+    turns = [time.perf_counter()]
+    thread.start()
+    while thread.is_alive():
+        turns.append(time.perf_counter())
+        time.sleep(0.001)
+    turns.append(time.perf_counter())
+    return max(after - before for before, after in pairwise(turns)) / (turns[-1] - turns[0])
+
+
+def test_others_have_their_turn_while_records_are_written_and_read() -> None:
+    settings: WindowSettings = {"format": "openai-chat", "policy": "messages", "max_messages": 50}
+    window = louver.Window(**settings)
+    for _ in range(50):
+        window.push({"role": "user", "content": "word\n" * 200_000})
+    records = window.records()
+    # The best of some: the machine may have others to serve.
+    assert min(waited_while(window.records) for _ in range(5)) < 0.4
+    assert min(waited_while(lambda: louver.Window.open(records, **settings)) for _ in range(5)) < 0.4
 
 
 def test_threads_share_a_window() -> None:
