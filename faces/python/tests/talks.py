@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ def read_file(path: str, size: int = 1_500) -> str:
     """What the tool gives: lines with names that come once."""
     line = f"{path} has a line that says something about it"
     return "\n".join(f"{line}: {number}" for number in range(size // len(line)))
+
+
+def picture() -> bytes:
+    """An image of 300 kB, as far as anybody looks into it: 1,024 pixels each way."""
+    head = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR" + 2 * (1_024).to_bytes(4, "big") + bytes([8, 6, 0, 0, 0])
+    return head + random.Random(1).randbytes(300_000)
 
 
 def assert_kept_inside(sandbox: Sandbox, said: int = 2 * TURNS, requests: int = TURNS + 1) -> None:

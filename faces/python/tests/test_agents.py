@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import Sandbox
-from talks import TURNS, WINDOW, assert_kept_inside
+from talks import TURNS, WINDOW, assert_kept_inside, picture
 from talks import read_file as read
 
 TASK = "Read every file."
@@ -89,6 +89,29 @@ def test_strands_own_manager_gives_up_the_task_before_a_large_result(sandbox: Sa
     assert fitted.messages[0] == history()[0] and fitted.messages[-2] == history()[-2]
     shortened = fitted.messages[-1]["content"][0]["toolResult"]["content"][0]["text"]
     assert 1_000 < len(shortened) < 30_000
+
+
+def test_strands_shows_images_as_images() -> None:
+    pytest.importorskip("strands", reason=ELSEWHERE)
+    from louver import Conversations
+    from louver.adapters.strands import _message, _wire
+
+    shown = {"image": {"format": "png", "source": {"bytes": picture()}}}
+    paper = {"document": {"format": "md", "name": "a", "source": {"bytes": b"word " * 100}}}
+    use = {"toolUseId": "a", "name": "see", "input": {}}
+    result = {"toolUseId": "a", "status": "success", "content": [{"json": {"a": 1}}, {"text": "word " * 9_000}, shown]}
+    history: list[Any] = [
+        {"role": "user", "content": [{"text": TASK}, shown, paper]},
+        {"role": "assistant", "content": [{"toolUse": use}]},
+        {"role": "user", "content": [{"toolResult": result}]},
+    ]
+    conversations = Conversations(format="anthropic", context_window=8_000, max_output=500, counter="chars4")
+    small = conversations.fit({"messages": history[:2]}, wire=_wire, make=_message)
+    assert small.fit is not None and small.fit.tokens_before < 10_000 and small.request["messages"][0] is history[0]
+    turn = conversations.fit({"messages": history}, wire=_wire, make=_message)
+    assert turn.fit is not None and turn.fit.tokens_before < 20_000
+    data, text, image = turn.request["messages"][-1]["content"][0]["toolResult"]["content"]
+    assert data == {"json": {"a": 1}} and image is shown and 1_000 < len(text["text"]) < 30_000
 
 
 def adk_events(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, plugin: Any) -> list[Any]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
 from .._louver import Conversations
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .._types import WindowSettings
+
+
+# Documents that are read as they are written.
+_TEXTS = ("csv", "html", "md", "txt")
 
 
 class LouverInput:
@@ -63,14 +68,41 @@ def _block(block: Any) -> dict[str, Any]:
         return {"type": "tool_use", "id": use["toolUseId"], "name": use["name"], "input": use["input"]}
     if "toolResult" in block:
         result = block["toolResult"]
-        return {"type": "tool_result", "tool_use_id": result["toolUseId"], "content": _text(result["content"])}
-    return {"type": "text", "text": block["text"] if "text" in block else json.dumps(block, default=str)}
+        content = [_part(part) for part in result["content"]]
+        return {"type": "tool_result", "tool_use_id": result["toolUseId"], "content": content or ""}
+    return _part(block)
+
+
+def _part(part: Any) -> dict[str, Any]:
+    """Something that is said or shown, by itself or in a result."""
+    if "text" in part:
+        return {"type": "text", "text": part["text"]}
+    for kind in ("image", "document", "video"):
+        if kind in part:
+            return {"type": "image" if kind == "image" else "document", "source": _source(kind, part[kind])}
+    return {"type": "text", "text": json.dumps(part, default=str)}
+
+
+def _source(kind: str, media: Any) -> dict[str, Any]:
+    source, form = media["source"], media["format"]
+    if "bytes" not in source:
+        return {"type": "url", "url": str(source.get("location", {}).get("uri", ""))}
+    if kind == "document" and form in _TEXTS:
+        return {"type": "text", "media_type": "text/plain", "data": bytes(source["bytes"]).decode(errors="replace")}
+    of = "application" if kind == "document" else kind
+    return {"type": "base64", "media_type": f"{of}/{form}", "data": b64encode(source["bytes"]).decode()}
 
 
 def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n".join(part["text"] if "text" in part else json.dumps(part, default=str) for part in content)
+    return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
+
+
+def _result(parts: list[Any], content: Any) -> list[Any]:
+    """A result as it came back: only what has changed is written anew."""
+    if isinstance(content, str) or len(content) != len(parts):
+        return [{"text": _text(content)}]
+    pairs = zip(parts, content, strict=True)
+    return [part if _part(part) == known else {"text": known.get("text", "")} for part, known in pairs]
 
 
 def _message(original: Any, wire: dict[str, Any]) -> Any:
@@ -82,6 +114,7 @@ def _message(original: Any, wire: dict[str, Any]) -> Any:
     for block in original["content"]:
         known = results.get(block["toolResult"]["toolUseId"]) if "toolResult" in block else None
         if known is not None:
-            block = {"toolResult": {**block["toolResult"], "content": [{"text": _text(known["content"])}]}}
+            result = block["toolResult"]
+            block = {"toolResult": {**result, "content": _result(result["content"], known["content"])}}
         content.append(block)
     return {**original, "content": content}
