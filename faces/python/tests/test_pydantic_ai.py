@@ -9,6 +9,9 @@ from conftest import Sandbox
 from pydantic_ai import Agent
 from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.messages import (
+    BinaryContent,
+    CachePoint,
+    ImageUrl,
     ModelRequest,
     ModelResponse,
     RetryPromptPart,
@@ -19,7 +22,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.usage import UsageLimits
-from talks import TURNS, assert_kept_inside
+from talks import TURNS, assert_kept_inside, picture
 from talks import read_file as read
 
 from louver import Conversations
@@ -71,3 +74,22 @@ def test_a_retry_prompt_is_shortened_as_a_result_is() -> None:
     assert changed.parts[0].model_response().count("try again") == 1
     assert [id(part) for part in changed.parts[1:]] == [id(part) for part in results[1:]]
     assert turn.fit is not None and turn.fit.tokens_after >= len(changed.parts[0].model_response()) // 4
+
+
+def test_images_are_shown_as_images() -> None:
+    shown = BinaryContent(picture(), media_type="image/png")
+    prompt = UserPromptPart(["See.", shown, CachePoint(), ImageUrl("https://example.com/a.png")])
+    call = ModelResponse([ToolCallPart("see", {}, "a")])
+    result = ToolReturnPart("see", ["word " * 9_000, shown], "a")
+    history = [ModelRequest([prompt]), call, ModelRequest([result])]
+    window = Conversations(format="anthropic", context_window=12_000, max_output=500, counter="chars4")
+    small = window.fit({"messages": history[:2]}, wire=_wire, make=_message)
+    assert small.fit is not None and small.fit.tokens_before < 10_000 and small.is_unchanged
+    turn = window.fit({"messages": history}, wire=_wire, make=_message)
+    changed = turn.request["messages"][-1].parts[0]
+    assert turn.fit is not None and turn.fit.tokens_before < 20_000 and turn.conversation == small.conversation
+    text, image = changed.content
+    assert image is shown and 1_000 < len(text) < 40_000
+    # A mark for the cache that has moved on makes no other message.
+    later = [ModelRequest([UserPromptPart(["See.", shown, ImageUrl("https://example.com/a.png")])]), call]
+    assert window.fit({"messages": [*later, history[2]]}, wire=_wire, make=_message).conversation == turn.conversation

@@ -9,7 +9,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, UserPromptPart
+from pydantic_ai.messages import (
+    CachePoint,
+    FileUrl,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    UserPromptPart,
+)
 
 from .._louver import Conversations
 
@@ -57,18 +65,50 @@ def _tool(tool: Any) -> dict[str, Any]:
 def _wire(message: ModelMessage) -> dict[str, Any]:
     """A message as the Messages API has it: enough to know what belongs together and what it costs."""
     role = "user" if isinstance(message, ModelRequest) else "assistant"
-    return {"role": role, "content": [_block(part) for part in message.parts] or "(nothing)"}
+    return {"role": role, "content": [block for part in message.parts for block in _blocks(part)] or "(nothing)"}
 
 
-def _block(part: Any) -> dict[str, Any]:
-    kind = part.part_kind
-    if kind == "tool-call":
-        return {"type": "tool_use", "id": part.tool_call_id, "name": part.tool_name, "input": part.args_as_dict()}
+def _blocks(part: Any) -> list[dict[str, Any]]:
+    if part.part_kind == "tool-call":
+        use = {"type": "tool_use", "id": part.tool_call_id, "name": part.tool_name, "input": part.args_as_dict()}
+        return [use]
     if _is_result(part):
-        content = part.model_response_str() if kind == "tool-return" else part.model_response()
-        return {"type": "tool_result", "tool_use_id": part.tool_call_id, "content": content}
+        return [_result(part)]
     content = getattr(part, "content", "")
-    return {"type": "text", "text": content if isinstance(content, str) else str(content)}
+    # Where to cache is no content, and changes from request to request.
+    items = [item for item in content if not isinstance(item, CachePoint)] if isinstance(content, list) else [content]
+    return [_shown(item) for item in items]
+
+
+def _result(part: Any) -> dict[str, Any]:
+    content = part.model_response_str() if part.part_kind == "tool-return" else part.model_response()
+    files = _files(part)
+    if files:
+        content = [*([{"type": "text", "text": content}] if content else []), *map(_shown, files)]
+    return {"type": "tool_result", "tool_use_id": part.tool_call_id, "content": content}
+
+
+def _files(part: Any) -> list[Any]:
+    """What a result shows beside its text."""
+    return list(getattr(part, "files", ()))
+
+
+def _shown(item: Any) -> dict[str, Any]:
+    """Something that is said or shown."""
+    kind = getattr(item, "kind", None)
+    if kind == "binary":
+        media = item.media_type
+        if media.startswith("text/"):
+            source = {"type": "text", "media_type": "text/plain", "data": item.data.decode(errors="replace")}
+        else:
+            source = {"type": "base64", "media_type": media, "data": item.base64}
+        return {"type": "image" if media.startswith("image/") else "document", "source": source}
+    if isinstance(item, FileUrl):
+        return {"type": "image" if kind == "image-url" else "document", "source": {"type": "url", "url": item.url}}
+    if kind == "uploaded-file":
+        return {"type": "document", "source": {"type": "file", "file_id": item.file_id}}
+    text = item if isinstance(item, str) else getattr(item, "content", item)
+    return {"type": "text", "text": text if isinstance(text, str) else str(text)}
 
 
 def _is_result(part: Any) -> bool:
@@ -91,16 +131,18 @@ def _message(original: ModelMessage | None, wire: dict[str, Any]) -> ModelMessag
 
 def _part(part: Any, block: dict[str, Any] | None) -> Any:
     """A part as its block came back; the same object where that says what it said."""
-    if block is None or not _is_result(part) or block == _block(part):
+    if block is None or not _is_result(part) or block == _result(part):
         return part
-    content = _text(block["content"])
+    content: Any = _text(block["content"])
     if part.part_kind == "retry-prompt" and isinstance(part.content, str):
         # What it asks for stands behind what it says, whatever that is.
         content = content.removesuffix(part.model_response().removeprefix(part.content))
+    if isinstance(block["content"], list):
+        content = [content, *_files(part)]
     return replace(part, content=content)
 
 
 def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
-    return "\n".join(block.get("text", "") for block in content)
+    return "\n".join(block["text"] for block in content if "text" in block)
