@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import weakref
+from base64 import b64encode
 from typing import Any
 
 from conftest import Sandbox
@@ -16,7 +17,7 @@ from langchain_core.tools import StructuredTool, tool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import SecretStr
-from talks import TURNS, assert_kept_inside
+from talks import TURNS, assert_kept_inside, picture
 from talks import read_file as read
 
 import louver
@@ -119,6 +120,29 @@ def test_messages_that_change_in_place_are_noticed() -> None:
         # As one counts that sees them for the first time.
         counted.append(tokens(middleware))
         assert counted[-1] == tokens(LouverMiddleware(context_window=20_000, counter="chars4")) != counted[-2]
+
+
+def test_images_are_shown_as_images() -> None:
+    from langchain.agents.middleware.types import ModelRequest
+
+    data = b64encode(picture()).decode()
+    own: Any = {"type": "image", "base64": data, "mime_type": "image/png"}
+    older: Any = {"type": "image", "source_type": "base64", "data": data, "mime_type": "image/png"}
+    theirs: Any = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+    wire: Any = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
+    for shown in (own, older, theirs, wire):
+        call = AIMessage("Step.", tool_calls=[{"name": "see", "args": {}, "id": "a"}])
+        result = ToolMessage([{"type": "text", "text": "word " * 9_000}, shown], tool_call_id="a")
+        messages: list[Any] = [HumanMessage(["See.", shown]), call, result]
+        middleware = LouverMiddleware(context_window=12_000, max_output=500, counter="chars4")
+        model = ChatOpenAI(model="gpt-5", api_key=SecretStr("k"))
+        small: Any = ModelRequest(model=model, messages=messages[:2])
+        fitted, turn = middleware.fit(small)
+        assert fitted is small and turn.fit is not None and turn.fit.tokens_before < 10_000
+        fitted, turn = middleware.fit(ModelRequest(model=model, messages=messages))
+        assert turn.fit is not None and turn.fit.tokens_before < 20_000
+        text, image = fitted.messages[-1].content
+        assert image == shown and isinstance(text, dict) and 1_000 < len(text["text"]) < 40_000
 
 
 def test_tools_of_earlier_calls_are_forgotten() -> None:

@@ -26,6 +26,9 @@ _READS = ("type", "content", "tool_calls", "tool_call_id")
 # What an answer's `tool_calls` say already.
 _CALL_BLOCKS = {"tool_use", "function_call", "input_json_delta", "tool_call"}
 
+# Blocks of LangChain's that show something.
+_MEDIA = {"image", "audio", "video", "file", "document"}
+
 
 class LouverMiddleware(AgentMiddleware[Any, Any, Any]):
     """Fits the messages of each model call into the model's window.
@@ -99,8 +102,7 @@ def _wire(message: BaseMessage) -> dict[str, Any]:
     """A message as the Chat Completions API has it: enough to know what belongs together and what it costs."""
     content: Any = message.content
     if isinstance(content, list):
-        content = [part for part in content if not isinstance(part, dict) or part.get("type") not in _CALL_BLOCKS]
-        content = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
+        content = [_part(part) for part in content if not _is_call(part)]
     wire: dict[str, Any] = {"role": _ROLES.get(message.type, "user"), "content": content or ""}
     if message.type == "tool":
         wire["tool_call_id"] = getattr(message, "tool_call_id", "")
@@ -108,6 +110,33 @@ def _wire(message: BaseMessage) -> dict[str, Any]:
     if isinstance(message, AIMessage) and message.tool_calls:
         wire["tool_calls"] = [_call(call) for call in message.tool_calls]
     return wire
+
+
+def _is_call(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") in _CALL_BLOCKS
+
+
+def _part(part: Any) -> dict[str, Any]:
+    """A part of a content: LangChain's own blocks, and Anthropic's, as the Chat Completions API has them."""
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    kind = part.get("type")
+    if kind == "text-plain" and isinstance(part.get("text"), str):
+        return {"type": "text", "text": part["text"]}
+    if kind not in _MEDIA or kind in part:
+        own: dict[str, Any] = part
+        return own
+    source = part["source"] if isinstance(part.get("source"), dict) else {}
+    if source.get("type") == "text":
+        return {"type": "text", "text": str(source.get("data", ""))}
+    media = part.get("mime_type") or source.get("media_type") or "application/octet-stream"
+    data = part.get("base64") or part.get("data") or source.get("data")
+    url = f"data:{media};base64,{data}" if isinstance(data, str) else part.get("url") or source.get("url") or ""
+    if kind == "audio" and isinstance(data, str):
+        return {"type": "input_audio", "input_audio": {"data": data, "format": media.rpartition("/")[2]}}
+    if kind == "image":
+        return {"type": "image_url", "image_url": {"url": url}}
+    return {"type": "file", "file": {"file_data": url}}
 
 
 def _call(call: Any) -> dict[str, Any]:
@@ -118,7 +147,17 @@ def _call(call: Any) -> dict[str, Any]:
 def _message(original: BaseMessage | None, wire: dict[str, Any]) -> AnyMessage:
     """A changed copy, or a message of Louver's own."""
     if original is not None:
-        changed: Any = original.model_copy(update={"content": wire["content"]})
+        changed: Any = original.model_copy(update={"content": _content(original.content, wire["content"])})
         return changed
     kinds: dict[str, Any] = {"assistant": AIMessage, "system": SystemMessage}
     return kinds.get(wire["role"], HumanMessage)(content=wire["content"])
+
+
+def _content(content: Any, wire: Any) -> Any:
+    """A content as it came back: only what has changed is written anew."""
+    is_list = isinstance(content, list) and isinstance(wire, list)
+    if not is_list or sum(not _is_call(part) for part in content) != len(wire):
+        return wire
+    known = iter(wire)
+    pairs = [(part, part if _is_call(part) else next(known)) for part in content]
+    return [part if _is_call(part) or _part(part) == now else now for part, now in pairs]
