@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 from conftest import Sandbox
-from talks import TURNS, WINDOW, assert_kept_inside
+from talks import TURNS, WINDOW, assert_kept_inside, picture
 from talks import read_file as read
 
 pytest.importorskip("llama_index.core", reason="skipped: tested in an environment of its own")
 
 from llama_index.core.agent.workflow import FunctionAgent  # noqa: E402
-from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock  # noqa: E402
+from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock, ToolCallBlock  # noqa: E402
 from llama_index.core.chat_engine import SimpleChatEngine  # noqa: E402
 from llama_index.core.memory import ChatMemoryBuffer, Memory  # noqa: E402
 from llama_index.llms.openai_like import OpenAILike  # noqa: E402
 
 import louver  # noqa: E402
-from louver.adapters.llama_index import LouverMemory, louver_llm  # noqa: E402
+from louver.adapters.llama_index import LouverMemory, _message, _wire, louver_llm  # noqa: E402
 
 TASK = "Read every file."
 
@@ -78,6 +78,28 @@ def history(turns: int) -> list[ChatMessage]:
         messages.append(ChatMessage(role="assistant", blocks=[TextBlock(text=f"Step {turn}."), call]))
         messages.append(ChatMessage(read(str(turn)), role="tool", additional_kwargs={"tool_call_id": str(turn)}))
     return messages
+
+
+def test_images_are_shown_as_images() -> None:
+    shown = ImageBlock(image=picture(), image_mimetype="image/png")
+    call = ToolCallBlock(tool_call_id="a", tool_name="see", tool_kwargs={})
+    history = [
+        ChatMessage(role="user", blocks=[TextBlock(text="See."), shown]),
+        ChatMessage(role="assistant", blocks=[call]),
+        ChatMessage(
+            role="tool",
+            blocks=[TextBlock(text="word " * 9_000), shown, TextBlock(text="Seen.")],
+            additional_kwargs={"tool_call_id": "a"},
+        ),
+    ]
+    conversations = louver.Conversations(format="openai-chat", context_window=12_000, max_output=500, counter="chars4")
+    small = conversations.fit({"messages": history[:2]}, wire=_wire, make=_message)
+    assert small.fit is not None and small.fit.tokens_before < 10_000 and small.is_unchanged
+    turn = conversations.fit({"messages": history}, wire=_wire, make=_message)
+    assert turn.fit is not None and turn.fit.tokens_before < 20_000
+    text, *others = turn.request["messages"][-1].blocks
+    assert [id(block) for block in others] == [id(block) for block in history[2].blocks[1:]]
+    assert 1_000 < len(text.text) < 40_000
 
 
 def test_their_own_buffer_tears_pairs_apart() -> None:

@@ -14,7 +14,16 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRole, TextBlock, ToolCallBlock
+from llama_index.core.base.llms.types import (
+    AudioBlock,
+    CachePoint,
+    ChatMessage,
+    DocumentBlock,
+    ImageBlock,
+    MessageRole,
+    TextBlock,
+    ToolCallBlock,
+)
 from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY, BaseChatStoreMemory
 from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
@@ -124,7 +133,7 @@ def _fitted(
 def _wire(message: ChatMessage) -> dict[str, Any]:
     """A message as the Chat Completions API has it: enough to know what belongs together and what it costs."""
     role = message.role.value
-    content = [_part(block) for block in message.blocks if not isinstance(block, ToolCallBlock)]
+    content = [_part(block) for block in _shown(message)]
     wire: dict[str, Any] = {"role": _ROLES.get(role, role), "content": content or ""}
     calls = [_call(block) for block in message.blocks if isinstance(block, ToolCallBlock)]
     if calls:
@@ -134,12 +143,28 @@ def _wire(message: ChatMessage) -> dict[str, Any]:
     return wire
 
 
+def _shown(message: ChatMessage) -> list[Any]:
+    """What is said or shown. Where to cache is neither, and changes from request to request."""
+    return [block for block in message.blocks if not isinstance(block, ToolCallBlock | CachePoint)]
+
+
 def _part(block: Any) -> dict[str, Any]:
     if isinstance(block, TextBlock):
         return {"type": "text", "text": block.text}
-    if isinstance(block, ImageBlock) and block.url:
-        return {"type": "image_url", "image_url": {"url": str(block.url)}}
+    if isinstance(block, ImageBlock):
+        return {"type": "image_url", "image_url": {"url": _address(block, block.image, block.image_mimetype)}}
+    if isinstance(block, AudioBlock) and isinstance(block.audio, bytes):
+        return {"type": "input_audio", "input_audio": {"data": block.audio.decode(), "format": block.format or ""}}
+    if isinstance(block, DocumentBlock):
+        return {"type": "file", "file": {"file_data": _address(block, block.data, block.document_mimetype)}}
     return {"type": "text", "text": block.model_dump_json(exclude_none=True)}
+
+
+def _address(block: Any, data: Any, kind: str | None) -> str:
+    """Where something is shown from. Blocks hold their data as base64; a file is not read here."""
+    if isinstance(data, bytes):
+        return f"data:{kind or 'application/octet-stream'};base64,{data.decode()}"
+    return str(block.url or block.path or "")
 
 
 def _call(block: ToolCallBlock) -> dict[str, Any]:
@@ -154,5 +179,14 @@ def _message(original: ChatMessage | None, wire: dict[str, Any]) -> ChatMessage:
     text = content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
     if original is None:
         return ChatMessage(role=MessageRole(wire["role"]), content=text)
-    calls = [block for block in original.blocks if isinstance(block, ToolCallBlock)]
-    return original.model_copy(update={"blocks": [TextBlock(text=text), *calls]})
+    shown = _shown(original)
+    if isinstance(content, str) or len(content) != len(shown):
+        calls = [block for block in original.blocks if isinstance(block, ToolCallBlock)]
+        return original.model_copy(update={"blocks": [TextBlock(text=text), *calls]})
+    # Only what has changed is written anew.
+    changed = {
+        id(block): TextBlock(text=part.get("text", ""))
+        for block, part in zip(shown, content, strict=True)
+        if _part(block) != part
+    }
+    return original.model_copy(update={"blocks": [changed.get(id(block), block) for block in original.blocks]})
