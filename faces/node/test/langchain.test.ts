@@ -10,7 +10,7 @@ import { createAgent } from "langchain";
 import * as louver from "louver";
 import { LouverCalls, louverMiddleware } from "louver/langchain";
 import { z } from "zod";
-import { readFile, sandbox, TASK, TURNS, WINDOW } from "./talks.js";
+import { picture, readFile, sandbox, TASK, TURNS, WINDOW } from "./talks.js";
 
 const reader = tool(({ path }: { path: string }) => readFile(path), {
   name: "read_file",
@@ -80,6 +80,31 @@ test("kept messages are the same objects and pairs stay", () => {
   assert.deepEqual(louver.check(wire(view)), []);
   const few = messages.slice(0, 4);
   assert.equal(calls.fit({ ...request, messages: few }).messages, few);
+});
+
+test("images are shown as images", () => {
+  const bytes = picture();
+  const data = bytes.toString("base64");
+  const blocks = [
+    { type: "image", mimeType: "image/png", data },
+    { type: "image", mimeType: "image/png", data: new Uint8Array(bytes) },
+    { type: "image", source_type: "base64", mime_type: "image/png", data },
+    { type: "image", source: { type: "base64", media_type: "image/png", data } },
+    { type: "image_url", image_url: { url: `data:image/png;base64,${data}` } },
+  ];
+  for (const shown of blocks) {
+    const call = new AIMessage({ content: "Step.", tool_calls: [{ name: "see", args: {}, id: "a" }] });
+    const content = [{ type: "text", text: "word ".repeat(9_000) }, shown];
+    const messages = [new HumanMessage({ content: [shown] }), call, new ToolMessage({ content, tool_call_id: "a" })];
+    const calls = new LouverCalls({ contextWindow: 12_000, maxOutput: 500, counter: "chars4" });
+    const few = messages.slice(0, 2);
+    const small = calls.fit({ model: { model: "gpt-5" }, messages: few, tools: [] });
+    assert.ok(small.messages === few && (small.turn.fit?.tokensBefore ?? Infinity) < 10_000);
+    const { messages: view, turn } = calls.fit({ model: { model: "gpt-5" }, messages, tools: [] });
+    assert.ok((turn.fit?.tokensBefore ?? Infinity) < 20_000);
+    const [text, image] = view.at(-1)?.content as { text: string }[];
+    assert.ok(Object.is(image, shown) && text !== undefined && text.text.length > 1_000 && text.text.length < 40_000);
+  }
 });
 
 test("their own trimming tears pairs apart", async () => {

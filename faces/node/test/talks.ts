@@ -38,6 +38,12 @@ export function toolTurns(turns: number, size = 400): ChatMessage[] {
   return messages;
 }
 
+/** An image of 300 kB, as far as anybody looks into it: 1,024 pixels each way. */
+export function picture(): Buffer {
+  const head = Buffer.from("89504e470d0a1a0a0000000d4948445200000400000004000806000000", "hex");
+  return Buffer.concat([head, Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 7_919) % 251))]);
+}
+
 /** What the tool gives: lines with names that come once. */
 export function readFile(path: string, size = 1_500): string {
   const line = `${path} has a line that says something about it`;

@@ -27,6 +27,21 @@ const ROLES: Record<string, string> = { human: "user", ai: "assistant", tool: "t
 // What an answer's `tool_calls` say already.
 const CALL_BLOCKS = new Set(["tool_use", "function_call", "input_json_delta", "tool_call"]);
 
+// Blocks of LangChain's that show something.
+const MEDIA = new Set(["image", "audio", "video", "file", "document"]);
+
+/** A block that shows something, of any version, as far as it matters here. */
+interface Shown {
+  type?: string;
+  text?: unknown;
+  url?: unknown;
+  data?: string | Uint8Array;
+  base64?: string;
+  mimeType?: string;
+  mime_type?: string;
+  source?: { type?: string; media_type?: string; data?: string; url?: string };
+}
+
 /** What is asked of a model. */
 export interface ModelCall {
   readonly model: unknown;
@@ -114,8 +129,45 @@ function wireOf(message: BaseMessage): Wire {
 
 function contentOf(content: unknown): unknown {
   if (!Array.isArray(content)) return content ?? "";
-  const parts = (content as unknown[]).filter((part) => !CALL_BLOCKS.has((part as { type?: string }).type ?? ""));
-  return parts.length > 0 ? parts.map((part) => (typeof part === "string" ? { type: "text", text: part } : part)) : "";
+  const parts = (content as unknown[]).filter((part) => !isCall(part)).map(partOf);
+  return parts.length > 0 ? parts : "";
+}
+
+function isCall(part: unknown): boolean {
+  return CALL_BLOCKS.has((part as { type?: string }).type ?? "");
+}
+
+/** A part of a content: LangChain's own blocks, and Anthropic's, as the Chat Completions API has them. */
+function partOf(part: unknown): object {
+  if (typeof part === "string") return { type: "text", text: part };
+  const shown = part as Shown;
+  const kind = shown.type ?? "";
+  if (kind === "text-plain" && typeof shown.text === "string") return { type: "text", text: shown.text };
+  if (!MEDIA.has(kind) || kind in shown) return shown;
+  const source = shown.source ?? {};
+  if (source.type === "text") return { type: "text", text: String(source.data ?? "") };
+  const media = shown.mimeType ?? shown.mime_type ?? source.media_type ?? "application/octet-stream";
+  const held = shown.data ?? shown.base64 ?? source.data;
+  const data = held instanceof Uint8Array ? Buffer.from(held).toString("base64") : held;
+  const url = data === undefined ? String(shown.url ?? source.url ?? "") : `data:${media};base64,${data}`;
+  if (kind === "audio" && data !== undefined) {
+    return { type: "input_audio", input_audio: { data, format: media.slice(media.indexOf("/") + 1) } };
+  }
+  if (kind === "image") return { type: "image_url", image_url: { url } };
+  return { type: "file", file: { file_data: url } };
+}
+
+/** A content as it came back: only what has changed is written anew. */
+function changed(content: unknown, wire: unknown): unknown {
+  if (!Array.isArray(content) || !Array.isArray(wire)) return wire;
+  const parts = content as unknown[];
+  if (parts.filter((part) => !isCall(part)).length !== wire.length) return wire;
+  const known = (wire as unknown[]).values();
+  return parts.map((part) => {
+    if (isCall(part)) return part;
+    const now = known.next().value;
+    return JSON.stringify(partOf(part)) === JSON.stringify(now) ? part : now;
+  });
 }
 
 function callOf(call: Call): object {
@@ -124,11 +176,12 @@ function callOf(call: Call): object {
 
 /** A changed copy, or a message of Louver's own. */
 function messageOf(original: BaseMessage | undefined, wire: Wire | undefined): BaseMessage {
-  const content = (wire?.content ?? "") as string;
   if (original) {
+    const content = changed(original.content, wire?.content ?? "");
     const copy = Object.create(Object.getPrototypeOf(original) as object) as BaseMessage;
     return Object.assign(copy, original, { content, lc_kwargs: { ...original.lc_kwargs, content } });
   }
+  const content = (wire?.content ?? "") as string;
   if (wire?.role === "assistant") return new AIMessage(content);
   return wire?.role === "system" ? new SystemMessage(content) : new HumanMessage(content);
 }
