@@ -4,9 +4,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createOpenAI } from "@ai-sdk/openai";
 import { APICallError, generateText, stepCountIs, streamText, tool, wrapLanguageModel, type ModelMessage } from "ai";
+import { Conversations } from "louver";
 import { louverMiddleware } from "louver/ai-sdk";
+import { fitPrompt, type PromptMessage } from "louver/prompt";
 import { z } from "zod";
-import { readFile, sandbox, TASK, TURNS, WINDOW, type Sandbox } from "./talks.js";
+import { picture, readFile, sandbox, TASK, TURNS, WINDOW, type Sandbox } from "./talks.js";
 
 const tools = {
   read_file: tool({
@@ -75,4 +77,28 @@ test("so many messages tear pairs apart", async (context) => {
   const theirs = generateText({ ...asked(box, "chat"), model: plainModel(box, "chat"), prepareStep: newest });
   await assert.rejects(theirs, (error) => APICallError.isInstance(error) && error.statusCode === 400);
   assert.ok((await box.journal()).at(-1)?.violations.length);
+});
+
+test("images in results are shown as images", async () => {
+  const data = picture();
+  const call = { toolCallId: "a", toolName: "see" } as const;
+  const kinds = [
+    { type: "file", mediaType: "image/png", data: { type: "data", data: new Uint8Array(data) } },
+    { type: "media", mediaType: "image/png", data: data.toString("base64") },
+    { type: "image-data", mediaType: "image/png", data: data.toString("base64") },
+  ];
+  for (const shown of kinds) {
+    const value = [{ type: "text", text: "word ".repeat(9_000) }, shown];
+    const prompt = [
+      { role: "user", content: [{ type: "text", text: TASK }] },
+      { role: "assistant", content: [{ type: "tool-call", ...call, input: {} }] },
+      { role: "tool", content: [{ type: "tool-result", ...call, output: { type: "content", value } }] },
+    ];
+    const conversations = new Conversations({ format: "anthropic", contextWindow: 12_000, maxOutput: 500, counter: "chars4" });
+    const fitted = fitPrompt(conversations, prompt as PromptMessage[], {});
+    assert.ok((fitted.turn.fit?.tokensBefore ?? Infinity) < 20_000);
+    const [result] = fitted.prompt.at(-1)?.content as { output: { value: { text: string }[] } }[];
+    const [text, image] = result?.output.value ?? [];
+    assert.ok(Object.is(image, shown) && text !== undefined && text.text.length > 1_000 && text.text.length < 40_000);
+  }
 });

@@ -19,6 +19,7 @@ interface Part {
   output?: { type: string; value?: unknown; reason?: string };
   mediaType?: string;
   data?: unknown;
+  url?: unknown;
 }
 
 /** A block as the Messages API has it. */
@@ -87,7 +88,7 @@ function blockOf(part: Part): Block {
     return { type: "tool_use", id: part.toolCallId ?? "", name: part.toolName ?? "", input: inputOf(part.input) };
   }
   if (part.type === "tool-result") {
-    return { type: "tool_result", tool_use_id: part.toolCallId ?? "", content: outputText(part.output) };
+    return { type: "tool_result", tool_use_id: part.toolCallId ?? "", content: outputOf(part.output) };
   }
   if (part.type === "file") return fileBlock(part);
   return { type: "text", text: part.text ?? JSON.stringify(part) };
@@ -97,6 +98,19 @@ function inputOf(input: unknown): object {
   return typeof input === "object" && input !== null ? input : { input };
 }
 
+function outputOf(output: Part["output"]): string | Block[] {
+  return output?.type === "content" && Array.isArray(output.value)
+    ? (output.value as Part[]).map(shownBlock)
+    : outputText(output);
+}
+
+/** What a result says or shows, as each version of the specification has it. */
+function shownBlock(part: Part): Block {
+  if (part.type === "text") return { type: "text", text: part.text ?? "" };
+  const data = part.data ?? part.url;
+  return data === undefined ? { type: "text", text: JSON.stringify(part) } : fileBlock({ ...part, data });
+}
+
 function outputText(output: Part["output"]): string {
   if (!output) return "";
   if (typeof output.value === "string") return output.value;
@@ -104,7 +118,7 @@ function outputText(output: Part["output"]): string {
 }
 
 function fileBlock(part: Part): Block {
-  const kind = part.mediaType?.startsWith("image/") ? "image" : "document";
+  const kind = part.type.startsWith("image-") || /^image(\/|$)/.test(part.mediaType ?? "") ? "image" : "document";
   const data = bare(part.data);
   if (data instanceof URL || (typeof data === "string" && /^https?:/.test(data))) {
     return { type: kind, source: { type: "url", url: String(data) } };
@@ -137,8 +151,22 @@ function partOf(block: Block, parts: Part[]): Part {
   const place = parts.findIndex((part) => isOf(block, part));
   const [part] = place < 0 ? [] : parts.splice(place, 1);
   if (!part) return { type: "text", text: block.text ?? "" };
-  if (part.type !== "tool-result" || outputText(part.output) === textOf(block.content)) return part;
-  return { ...part, output: { type: "text", value: textOf(block.content) } };
+  if (part.type !== "tool-result") return part;
+  const was = outputOf(part.output);
+  if (JSON.stringify(was) === JSON.stringify(block.content)) return part;
+  return { ...part, output: changed(part.output, was, block.content) };
+}
+
+/** A result as it came back: only what has changed is written anew. */
+function changed(output: Part["output"], was: string | Block[], content: unknown): NonNullable<Part["output"]> {
+  if (!output || typeof was === "string" || !Array.isArray(content) || content.length !== was.length) {
+    return { type: "text", value: textOf(content) };
+  }
+  const value = (output.value as unknown[]).map((shown, place) => {
+    const now = content[place] as Block;
+    return JSON.stringify(was[place]) === JSON.stringify(now) ? shown : { type: "text", text: now.text ?? "" };
+  });
+  return { ...output, value };
 }
 
 function isOf(block: Block, part: Part): boolean {
