@@ -6,7 +6,7 @@ import { Agent, MemorySession, OpenAIResponsesModel, Runner, tool, type AgentInp
 import { louverFilter } from "louver/openai-agents";
 import OpenAI from "openai";
 import { z } from "zod";
-import { readFile, sandbox, TASK, TURNS, WINDOW, type Sandbox } from "./talks.js";
+import { picture, readFile, sandbox, TASK, TURNS, WINDOW, type Sandbox } from "./talks.js";
 
 const reader = tool({
   name: "read_file",
@@ -64,4 +64,26 @@ test("a history that their session callback cuts is refused, with ours the whole
   const inside = new Runner({ tracingDisabled: true, callModelInputFilter: louverFilter({ contextWindow: WINDOW }) });
   await inside.run(agentOf(box), TASK, { session: new MemorySession({ initialItems }), maxTurns: 2 * TURNS });
   assert.equal((await box.journal()).filter(({ status }) => status !== 200).length, 1);
+});
+
+test("images in results are shown as images", async () => {
+  const image = { data: new Uint8Array(picture()), mediaType: "image/png" };
+  const call = { callId: "a", name: "see", status: "completed" } as const;
+  const shown = { type: "image", image } as const;
+  const result = (output: object): AgentInputItem =>
+    ({ type: "function_call_result", ...call, output }) as unknown as AgentInputItem;
+  const input = (output: object): AgentInputItem[] => [
+    { role: "user", content: TASK },
+    { type: "function_call", ...call, arguments: "{}" },
+    result(output),
+  ];
+  const filter = louverFilter({ contextWindow: 12_000, maxOutput: 500, counter: "chars4" });
+  const agent = new Agent({ name: "Seer", model: "gpt-5" });
+  const fitted = async (output: object): Promise<{ output?: unknown }> => {
+    const modelData = { input: input(output), instructions: "Be brief." };
+    return (await filter({ modelData, agent: agent as never, context: undefined })).input.at(-1) as { output?: unknown };
+  };
+  assert.equal((await fitted(shown)).output, shown);
+  const [text, other] = (await fitted([{ type: "input_text", text: "word ".repeat(9_000) }, shown])).output as { text: string }[];
+  assert.ok(Object.is(other, shown) && text !== undefined && text.text.length > 1_000 && text.text.length < 40_000);
 });

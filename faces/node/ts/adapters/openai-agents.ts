@@ -19,6 +19,16 @@ interface Item {
   id?: string;
 }
 
+/** A part of a result, as far as it matters here. */
+interface Shown {
+  type?: string;
+  image?: unknown;
+  file?: unknown;
+  data?: unknown;
+}
+
+const MEDIA = new Set(["image", "input_image", "computer_screenshot", "file", "input_file"]);
+
 /** A filter for `callModelInputFilter`: the input that may be sent, the same items for those that stay. */
 export function louverFilter(settings: Settings = {}): CallModelInputFilter {
   const conversations = new Conversations({ ...settings, format: "openai-responses" });
@@ -62,7 +72,7 @@ function wireOf(item: Item): object {
     return { type: "function_call", call_id: item.callId, name: item.name ?? type, arguments: callText(item) };
   }
   if (item.callId !== undefined) {
-    return { type: "function_call_output", call_id: item.callId, output: outputText(item.output) };
+    return { type: "function_call_output", call_id: item.callId, output: outputOf(item.output) };
   }
   return { type: "message", role: "assistant", content: JSON.stringify(item) };
 }
@@ -79,6 +89,39 @@ function callText(item: Item): string {
   return item.arguments ?? JSON.stringify(item);
 }
 
+/** A result that shows something goes part by part, any other as its text. */
+function outputOf(output: unknown): unknown {
+  const parts = (Array.isArray(output) ? output : [output]) as (Shown | null | undefined)[];
+  return parts.some((part) => MEDIA.has(part?.type ?? "")) ? parts.map((part) => partOf(part ?? {})) : outputText(output);
+}
+
+function partOf(part: Shown): object {
+  const { type = "" } = part;
+  if (!MEDIA.has(type)) return { type: "input_text", text: outputText(part) };
+  if (type.endsWith("file")) return { type: "input_file", file_data: address(part.file) };
+  return { type: "input_image", image_url: address(part.image ?? part.data) };
+}
+
+/** Where something is shown from: an address, or its data as one. */
+function address(source: unknown): string {
+  if (typeof source === "string") return source;
+  const { data, mediaType, url, id, fileId } = (source ?? {}) as Record<string, unknown>;
+  if (data === undefined) return String(url ?? id ?? fileId ?? "");
+  const base64 = data instanceof Uint8Array ? Buffer.from(data).toString("base64") : String(data);
+  return base64.startsWith("data:") ? base64 : `data:${String(mediaType ?? "image/*")};base64,${base64}`;
+}
+
+/** A result as it came back: only what has changed is written anew. */
+function changed(output: unknown, wire: unknown): unknown {
+  if (!Array.isArray(output) || !Array.isArray(wire) || output.length !== wire.length) {
+    return { type: "text", text: Array.isArray(wire) ? textOf(wire) : outputText(wire) };
+  }
+  return (output as Shown[]).map((part, place) => {
+    const now = wire[place] as { text?: string };
+    return JSON.stringify(partOf(part)) === JSON.stringify(now) ? part : { ...part, text: now.text ?? "" };
+  });
+}
+
 function outputText(output: unknown): string {
   if (typeof output === "string") return output;
   const { text } = (output ?? {}) as { text?: unknown };
@@ -88,7 +131,7 @@ function outputText(output: unknown): string {
 /** A changed copy, or an item of Louver's own. */
 function itemOf(original: AgentInputItem | undefined, wire: Item): AgentInputItem {
   if (original && wire.output !== undefined) {
-    return { ...original, output: { type: "text", text: outputText(wire.output) } } as AgentInputItem;
+    return { ...original, output: changed((original as Item).output, wire.output) } as AgentInputItem;
   }
   if (original) return { ...original, content: wire.content } as AgentInputItem;
   const isAnswer = wire.role === "assistant";
