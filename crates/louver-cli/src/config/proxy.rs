@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 pub struct Proxy {
     /// Where to listen, `127.0.0.1:8787` if nothing is said. Addresses that others can reach need access tokens.
     pub listen: Option<String>,
+    /// Names under which the page and its API may be asked for, beside `localhost` and addresses in figures.
+    pub hosts: Vec<String>,
     /// Which new cuts are made: `keep` if nothing is said.
     #[schemars(extend("enum" = MODES))]
     pub mode: Option<String>,

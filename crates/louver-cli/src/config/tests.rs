@@ -315,3 +315,12 @@ fn a_secret_in_the_wrong_place_is_not_repeated() {
     let said = problems("provider: {type: sandbox, api_key_env: sk-very-secret, api_key: sk-very-secret}").join("\n");
     assert!(said.contains("provider.api_key_env") && !said.contains("secret"), "{said}");
 }
+
+#[test]
+fn hosts_of_the_page_are_names_alone() {
+    assert_eq!(parse("proxy: {hosts: [louver.example.com]}").proxy.hosts, ["louver.example.com"]);
+    for wrong in ["http://louver.example.com", "louver.example.com:8787"] {
+        let found = problems(&format!("proxy: {{hosts: ['{wrong}']}}"));
+        assert!(found.len() == 1 && found[0].contains("a name alone"), "{found:?}");
+    }
+}

@@ -6,9 +6,12 @@ use super::{Proxy, ProxyUpstream};
 use std::collections::BTreeMap;
 
 /// Every key of `proxy`.
-const PROXY: &[&str] = &["listen", "mode", "context_window", "archive", "store", "upstreams", "access_tokens"];
+const PROXY: &[&str] = &["listen", "hosts", "mode", "context_window", "archive", "store", "upstreams", "access_tokens"];
 /// Every key of an upstream.
 const UPSTREAM: &[&str] = &["url", "mode"];
+
+/// What is said of a host that is more than a name.
+const NOT_A_NAME: &str = "must be a name alone, without http:// and port";
 
 /// What is said where a name is wanted; the text itself may be the secret.
 const NOT_A_VALUE: &str = "must be the name of an environment variable, not the token itself";
@@ -21,6 +24,7 @@ impl Walk {
         let is_address = |text: &str| text.parse::<std::net::SocketAddr>().is_ok();
         Proxy {
             listen: self.text_that(&block, "listen", is_address, "must be an address and a port, as 127.0.0.1:8787"),
+            hosts: self.texts(&block, "hosts", "names", |name| name.contains(['/', ':']).then_some(NOT_A_NAME)),
             mode: self.name_of(&block, "mode", &MODES),
             context_window: self.whole(&block, "context_window", 1..=u64::MAX),
             archive: self.name_of(&block, "archive", &ARCHIVES),

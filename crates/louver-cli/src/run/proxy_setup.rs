@@ -37,6 +37,7 @@ pub(super) fn setup(job: &Job, file: Option<&Config>, running: Option<&Fixed>) -
         config.mode = mode.parse()?;
     }
     add_upstreams(&mut config, &block, &job.upstream)?;
+    config.page_hosts.clone_from(&block.hosts);
     let mut keeper = keeper_settings();
     if let Some(policy) = job.policy.as_ref().or(file.and_then(|file| file.policy.as_ref())) {
         keeper = keeper.with_policy(policy.parse()?);
