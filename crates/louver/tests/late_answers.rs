@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking and says what it skips")]
 
+#[allow(dead_code, reason = "each test uses a part of the laws")]
+mod laws;
+
+use laws::{Observed, floor_is_named};
 use louver::budget::Budget;
 use louver::policy::{MessagesConfig, PolicyKind, TokensConfig};
 use louver::unit::units_of;
@@ -119,4 +123,24 @@ fn where_an_answer_came_last_its_call_is_the_last_turn() {
     window.fit().unwrap();
     assert_eq!(kept(&window), [0, 1, 7]);
     assert!(is_legal(&window));
+}
+
+#[test]
+fn an_overflow_names_the_last_turn_that_the_cap_leaves() {
+    let cap = MessagesConfig { max_messages: 1, preserve_first_n: 0, preserve_last_n: 3, summarize_on_trim: false };
+    let config = WindowConfig::new(Format::OpenAiResponses, PolicyKind::Both(cap, TokensConfig::default()))
+        .with_budget(Budget::new(100, Some(1)).unwrap());
+    let mut window = Window::new(config.clone()).unwrap();
+    for message in [user("Go."), call("x"), user("1"), user("2"), user("3")] {
+        window.push(message);
+    }
+    window.fit().unwrap();
+    // The answer to what has left leaves as it comes, so the last cannot be one run with its call.
+    for message in [call("a"), output("x"), user("4"), user(&"long ".repeat(200)), output("a")] {
+        window.push(message);
+    }
+    let overflow = window.fit().unwrap_err();
+    // It leaves with its call, so the message before it is the last.
+    assert_eq!(overflow.largest.map(|largest| largest.index), Some(8));
+    floor_is_named(&overflow, &Observed::of(&window), &config);
 }

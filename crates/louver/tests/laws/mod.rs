@@ -245,15 +245,20 @@ pub(crate) fn fits(seen: &Observed, fit: &Fit, config: &WindowConfig) {
 /// What a cap on messages lets stay, if there is one: head, the newest up to the cap, whole units across their borders, and
 /// what the wire format holds.
 fn within_cap(seen: &Observed, config: &WindowConfig) -> Option<BTreeSet<usize>> {
+    let stays = by_cap(seen, config)?;
+    let units = units_of(config.format, seen.log.iter().map(|message| &**message));
+    Some(units.filter(|unit| unit.clone().any(&stays)).flatten().collect())
+}
+
+/// What a cap on messages keeps by itself, if there is one.
+fn by_cap(seen: &Observed, config: &WindowConfig) -> Option<impl Fn(usize) -> bool> {
     let messages = config.policy.messages().filter(|messages| messages.max_messages > 0)?;
     let len = seen.log.len();
     let instructions = seen.log.iter().take_while(|message| is_instruction(message)).count();
     let head = instructions.saturating_add(messages.preserve_first_n);
     let newest = messages.max_messages.saturating_sub(head).max(messages.preserve_last_n);
     let newest = if len <= messages.max_messages { len } else { newest };
-    let stays = |index: usize| index < head || index >= len.saturating_sub(newest) || seen.held.contains(&index);
-    let units = units_of(config.format, seen.log.iter().map(|message| &**message));
-    Some(units.filter(|unit| unit.clone().any(stays)).flatten().collect())
+    Some(move |index: usize| index < head || index >= len.saturating_sub(newest) || seen.held.contains(&index))
 }
 
 /// An error means that what has to stay is too large, and nothing else: pinned, held by the wire format, or the last
@@ -265,11 +270,14 @@ pub(crate) fn floor_is_named(overflow: &Overflow, seen: &Observed, config: &Wind
     let capped = within_cap(seen, config);
     let is_left = |unit: &Range<usize>| capped.as_ref().is_none_or(|capped| capped.contains(&unit.start));
     let units: Vec<_> = seen.units.iter().filter(|unit| is_left(unit)).cloned().collect();
+    let last = last_turns(seen, config, &units);
     let must_stay = |unit: &&Range<usize>| {
-        Some(*unit) == units.last() || seen.pins.touch(unit) || (*unit).clone().any(|index| seen.held.contains(&index))
+        last == std::slice::from_ref(*unit)
+            || seen.pins.touch(unit)
+            || (*unit).clone().any(|index| seen.held.contains(&index))
     };
     let sure: Vec<usize> = units.iter().filter(must_stay).cloned().flatten().collect();
-    let floor = with_late_answers(seen, config, &units, &sure);
+    let floor = with_late_answers(seen, config, &units, last, &sure);
     // What a provider's compaction stands for is not seen by the model, so it costs nothing.
     let seen_from = seen.log.iter().rposition(|message| message.shape().has(PartKind::Compaction)).unwrap_or(0);
     let size = |index: usize| count_message(&*config.counter, &seen.log[index]);
@@ -294,9 +302,28 @@ pub(crate) fn floor_is_named(overflow: &Overflow, seen: &Observed, config: &Wind
     }
 }
 
+/// The turns one of which is the last that the token window sees: the newest, and before it as many as may be, because a
+/// cap may take the call that the newer answers, and it goes with its call.
+fn last_turns<'a>(seen: &Observed, config: &WindowConfig, units: &'a [Range<usize>]) -> &'a [Range<usize>] {
+    let stays = by_cap(seen, config).filter(|_| config.format == Format::OpenAiResponses);
+    let is_taken = |unit: &&Range<usize>| stays.as_ref().is_some_and(|stays| !(*unit).clone().any(stays));
+    let taken: Vec<usize> = seen.units.iter().filter(is_taken).cloned().flatten().collect();
+    let may_go = |unit: &&Range<usize>| {
+        (*unit).clone().any(|answer| taken.iter().any(|call| is_answered_by(seen, *call, answer)))
+    };
+    let newer = units.iter().rev().take_while(may_go).count();
+    &units[units.len().saturating_sub(newer + 1)..]
+}
+
 /// What must stay, with the calls that the last message answers and the answers that came late. Where ids are repeated
 /// this may name more than the engine holds together, never less.
-fn with_late_answers(seen: &Observed, config: &WindowConfig, units: &[Range<usize>], sure: &[usize]) -> Vec<usize> {
+fn with_late_answers(
+    seen: &Observed,
+    config: &WindowConfig,
+    units: &[Range<usize>],
+    last: &[Range<usize>],
+    sure: &[usize],
+) -> Vec<usize> {
     let mut floor = sure.to_vec();
     // Elsewhere an answer stands beside its call.
     if config.format != Format::OpenAiResponses {
@@ -307,9 +334,7 @@ fn with_late_answers(seen: &Observed, config: &WindowConfig, units: &[Range<usiz
         let more: Vec<usize> = more.cloned().flatten().filter(|index| !floor.contains(index)).collect();
         floor.extend(more);
     };
-    if let Some(last) = units.last().map(|unit| unit.end - 1) {
-        add(&|index, _| is_answered_by(seen, index, last));
-    }
+    add(&|index, _| last.iter().any(|unit| unit.contains(&index) || is_answered_by(seen, index, unit.end - 1)));
     add(&|index, floor| floor.iter().any(|call| is_answered_by(seen, *call, index)));
     floor
 }
