@@ -10,6 +10,7 @@ use louver::wire::PartKind;
 use louver::{Body, Format, Message, Record, Summary, Usage};
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A conversation: the engine's window, and what stood around its last request.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub struct Live {
     came: Vec<Option<Arc<str>>>,
     /// Which messages of the log came with a cache mark. The log has none: clients move them on with each request.
     marked: Vec<bool>,
+    /// Somebody may have so many of its records and no other ones: those behind were of a history that was left.
+    told: AtomicUsize,
 }
 
 /// What stands around a history: a request without it.
@@ -93,6 +96,7 @@ impl Live {
             warning: resolved.warning,
             came: Vec::new(),
             marked: Vec::new(),
+            told: AtomicUsize::new(usize::MAX),
         })
     }
 
@@ -105,7 +109,8 @@ impl Live {
         let read = |line: String| serde_json::from_str::<Record>(&line);
         let records = records.into_iter().map(read).collect::<Result<Vec<_>, _>>();
         let window = louver::Window::open(resolved.config, records.map_err(Fault::record)?)?;
-        Ok(Self { window, frame: None, warning: resolved.warning, came: Vec::new(), marked: Vec::new() })
+        let (came, marked, told) = (Vec::new(), Vec::new(), AtomicUsize::new(usize::MAX));
+        Ok(Self { window, frame: None, warning: resolved.warning, came, marked, told })
     }
 
     /// The engine's window.
@@ -149,7 +154,9 @@ impl Live {
         window.number_jobs_behind(&self.window);
         let came = self.came.iter().take(len).cloned().collect();
         let marked = self.marked.iter().take(len).copied().collect();
-        Ok(Self { window, frame: self.frame.clone(), warning: self.warning.clone(), came, marked })
+        let told = self.told.load(Ordering::Relaxed).min(1 + window.len() + window.events().len());
+        let (frame, warning) = (self.frame.clone(), self.warning.clone());
+        Ok(Self { window, frame, warning, came, marked, told: AtomicUsize::new(told) })
     }
 
     /// Appends what stands behind the first so many messages. Nothing is appended where one cannot be read.
@@ -311,10 +318,17 @@ impl Live {
     ///
     /// # Errors
     ///
-    /// Where a record cannot be written.
+    /// Where a record cannot be written, or the history was changed or left since there were so many.
     pub fn records(&self, since: usize) -> Result<Vec<String>, Fault> {
+        if since > self.told.load(Ordering::Relaxed) {
+            return Err(Fault::Record(format!(
+                "the history was changed since there were {since} records: save all of them again, from 0"
+            )));
+        }
         let lines = self.window.records_since(since).map(|record| serde_json::to_string(&record));
-        lines.collect::<Result<_, _>>().map_err(Fault::record)
+        let lines: Vec<String> = lines.collect::<Result<_, _>>().map_err(Fault::record)?;
+        self.told.fetch_max(since.saturating_add(lines.len()), Ordering::Relaxed);
+        Ok(lines)
     }
 
     /// Everything that was left out or changed, as indices of the log.

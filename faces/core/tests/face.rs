@@ -217,3 +217,27 @@ fn a_summary_of_a_history_that_was_left_is_nobodys() {
     window.answer(asked.id, "Of the second.", 0, 0);
     assert_eq!(window.window().summary(), Some("Of the second."));
 }
+
+#[test]
+fn what_was_saved_of_a_history_that_was_left_is_not_continued() {
+    let given = json!({
+        "format": "openai-chat", "counter": "chars4", "policy": "messages", "max_messages": 10, "preserve_last": 4,
+        "context_window": 100_000
+    });
+    let (mut window, settings) = (live(given.clone()), settings(given).unwrap());
+    let resolved = || settings.resolve_for(louver::Format::OpenAiChat, None, None).unwrap();
+    window.take(&settings, &talk("Begin.", 21), None).unwrap();
+    let mut saved = window.records(0).unwrap();
+    window.take(&settings, &talk("Begin.", 23), None).unwrap();
+    saved.extend(window.records(saved.len()).unwrap());
+    assert_eq!(Live::open(resolved(), saved.clone()).unwrap().window().len(), 23);
+
+    window.take(&settings, &talk("Begin elsewhere.", 25), None).unwrap();
+    let refused = window.records(saved.len()).unwrap_err();
+    assert!(refused.to_string().contains("save all of them again"), "{refused}");
+    let mut saved = window.records(0).unwrap();
+    window.take(&settings, &talk("Begin elsewhere.", 27), None).unwrap();
+    saved.extend(window.records(saved.len()).unwrap());
+    let opened = Live::open(resolved(), saved).unwrap();
+    assert!(opened.window().records_since(0).eq(window.window().records_since(0)));
+}

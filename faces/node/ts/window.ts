@@ -119,7 +119,10 @@ export class Window {
     return job ? (JSON.parse(job) as Job) : null;
   }
 
-  /** What was appended since there were so many records: lines from which `open` gives the window back. */
+  /**
+   * What was appended since there were so many records: lines from which `open` gives the window back. A `RecordError` where the
+   * history was changed since: then all of them have to be saved again.
+   */
   records(since = 0): string[] {
     return guarded(() => this.#native.records(since));
   }

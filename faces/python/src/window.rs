@@ -183,7 +183,8 @@ impl Window {
         self.kept(py).live.open_job().map(Job::from)
     }
 
-    /// What was appended since there were so many records: lines from which `open` gives the window back.
+    /// What was appended since there were so many records: lines from which `open` gives the window back. A `RecordError`
+    /// where the history was changed since: then all of them have to be saved again.
     #[pyo3(signature = (since=0))]
     fn records(&self, py: Python<'_>, since: usize) -> PyResult<Vec<String>> {
         self.detached(py, |live| live.records(since))
