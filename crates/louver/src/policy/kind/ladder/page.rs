@@ -6,7 +6,7 @@
 
 use super::labels::Label;
 use super::ledger::{Ledger, Request};
-use super::prose::{Passage, cut_at_end};
+use super::prose::{Passage, cut_at_end, overlapping};
 use super::ranked::{Rank, Ranked};
 use super::texts::Place;
 use super::worth::CHANCE_OF_A_MILLION;
@@ -14,6 +14,7 @@ use crate::address::Address;
 use crate::plan::{Source, Written};
 use crate::policy::PolicyInput;
 use crate::tokens::Millitokens;
+use memchr::memmem::Finder;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -213,8 +214,7 @@ impl<'a> Candidates<'a> {
             }
             let text = self.text(passage.message, passage.part);
             let quoted = text.get(passage.start..passage.start + passage.len).unwrap_or_default();
-            // Most of it was not said, which the fastest search tells soonest.
-            if !quoted.is_empty() && memchr::memmem::find(said.as_bytes(), quoted.as_bytes()).is_none() {
+            if !quoted.is_empty() && !is_said(said, quoted) {
                 room -= passage.len + ENTRY_COST;
                 let tag = Address::tag_of(passage.message);
                 taken.push((at, Entry::new(format!("{tag} "), quoted.to_owned(), passage.message)));
@@ -436,6 +436,16 @@ struct Quoted<'t> {
     lines: &'t [(u32, Place)],
 }
 
+/// What a search for more bytes takes to prepare is more than what it saves: most of what is looked for was never said.
+const SOUGHT_BYTES: usize = 32;
+
+/// Whether a text holds another.
+fn is_said(said: &str, quoted: &str) -> bool {
+    let (said, quoted) = (said.as_bytes(), quoted.as_bytes());
+    let start = Finder::new(&quoted[..quoted.len().min(SOUGHT_BYTES)]);
+    overlapping(&start, said).any(|at| said[at..].starts_with(quoted))
+}
+
 /// The first characters of a line.
 fn shortened(line: &str) -> &str {
     if line.len() <= LINE_CHARS {
@@ -535,5 +545,20 @@ impl Page {
             self.line(heading);
         }
         entries.for_each(|entry| self.entry(&entry));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_said_is_found_wherever_it_begins() {
+        let repeated = "ab".repeat(SOUGHT_BYTES);
+        let quoted = format!("{repeated}c");
+        // The start of what is quoted stands before it, too, and overlaps it.
+        assert!(is_said(&format!("ab{quoted}."), &quoted));
+        assert!(!is_said(&repeated, &quoted));
+        assert!(is_said("It is so.", "so") && !is_said("", "so"));
     }
 }

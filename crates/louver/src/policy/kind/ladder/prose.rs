@@ -315,7 +315,7 @@ impl<const N: usize> Signs<N> {
 }
 
 /// Everywhere that a word stands: one that begins with the space that another ends with counts, too.
-fn overlapping<'h>(finder: &'h Finder<'static>, haystack: &'h [u8]) -> impl Iterator<Item = usize> + 'h {
+pub(super) fn overlapping<'h>(finder: &'h Finder<'h>, haystack: &'h [u8]) -> impl Iterator<Item = usize> + 'h {
     let mut from = 0;
     std::iter::from_fn(move || {
         let at = from + finder.find(&haystack[from..])?;
