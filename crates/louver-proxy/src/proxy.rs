@@ -4,10 +4,12 @@ use crate::bind_error::BindError;
 use crate::brain::Brain;
 use crate::client_io::ClientIo;
 use crate::config::ProxyConfig;
+use crate::keeper::Keeper;
 use crate::limits::Limits;
 use crate::received::Room;
 use crate::reloader::Reloader;
 use crate::service::Service;
+use futures_util::future::BoxFuture;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -109,6 +111,18 @@ impl<B: Brain> Proxy<B> {
             tracing::warn!(connections = connections.len(), "answers were still running when the proxy stopped");
         }
         connections.shutdown().await;
+    }
+}
+
+impl Proxy<Keeper> {
+    /// [`serve`](Self::serve) for the brain that everybody runs, compiled with this crate: what is generic is compiled with
+    /// whoever names its types, and a command line that is built for size would serve every request with small, slow code.
+    pub fn keep(self, shutdown: impl Future<Output = ()> + Send + 'static) -> BoxFuture<'static, ()> {
+        self.keep_until(Box::pin(shutdown))
+    }
+
+    fn keep_until(self, shutdown: BoxFuture<'static, ()>) -> BoxFuture<'static, ()> {
+        Box::pin(self.serve(shutdown))
     }
 }
 

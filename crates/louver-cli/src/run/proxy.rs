@@ -38,7 +38,7 @@ pub(super) fn run(job: &Job, file: Option<&Config>, shell: &mut Shell<'_>) -> an
         shell.printer.note("Ctrl-C stops.");
         let retaining = tokio::spawn(retain(Arc::clone(&store)));
         tokio::select! {
-            () = proxy.serve(stopped()) => {}
+            () = proxy.keep(stopped()) => {}
             () = reloads.run() => {}
         }
         retaining.abort();

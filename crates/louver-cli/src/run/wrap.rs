@@ -33,7 +33,7 @@ pub(super) fn run(job: &Job, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
         let start = start(job.client, &format!("http://{}", serving.local_addr()));
         let began = proxy::now();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let serving = tokio::spawn(serving.serve(async { drop(stopped.await) }));
+        let serving = tokio::spawn(serving.keep(async { drop(stopped.await) }));
         let status = client(&start, &job.arguments).await;
         drop(stop);
         serving.await?;
