@@ -162,9 +162,12 @@ class Client:
 
     def __init__(self, port):
         self.port, self.answered, self.statuses = port, 0, collections.Counter()
+        self.may_ask = lambda: True
 
     def ask(self, body, turn):
         give_up = time.monotonic() + 300
+        while not self.may_ask() and time.monotonic() < give_up:
+            time.sleep(0.001)
         while time.monotonic() < give_up:
             try:
                 connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
@@ -218,25 +221,36 @@ def wild(arguments, folder):
     client, outcomes, done = Client(balancer.port), {}, threading.Event()
     total = arguments.conversations * (arguments.turns + 1)
     killed = collections.Counter()
+    acts = {"kills": arguments.kills, "restarts": arguments.restarts}
 
-    def along(name, times, act):
+    def is_due(name, ahead):
+        """Whether the run has come so far that the act is due that comes so many behind the next."""
+        return client.answered * (acts[name] + 1) >= total * (killed[name] + 1 + ahead)
+
+    # However quick the machine is, the run does not get away from what is to disturb it.
+    client.may_ask = lambda: not any(is_due(name, 1) for name in acts if killed[name] < acts[name])
+
+    def along(name, act):
         """Acts all along the run, each time at any moment of what is in flight then."""
         source = random.Random(name)
-        while killed[name] < times and not done.is_set():
-            if client.answered * (times + 1) >= total * (killed[name] + 1):
-                time.sleep(source.uniform(0, 0.3))
+        while killed[name] < acts[name] and not done.is_set():
+            if is_due(name, 0):
+                time.sleep(source.uniform(0, 0.05))
                 act(killed[name])
                 killed[name] += 1
             time.sleep(0.005)
 
     threads = [
-        threading.Thread(target=along, args=("kills", arguments.kills, lambda n: replicas[n % 3].kill())),
-        threading.Thread(target=along, args=("restarts", arguments.restarts, lambda n: postgres.restart(["fast", "immediate"][n % 2]))),
+        threading.Thread(target=along, args=("kills", lambda n: replicas[n % 3].kill())),
+        threading.Thread(target=along, args=("restarts", lambda n: postgres.restart(["fast", "immediate"][n % 2]))),
     ]
     for thread in threads:
         thread.start()
-    lead_all(client, arguments, outcomes)
-    done.set()
+    try:
+        lead_all(client, arguments, outcomes)
+    except BaseException:
+        done.set()
+        raise
     for thread in threads:
         thread.join()
     balancer.stop()

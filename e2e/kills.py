@@ -131,14 +131,17 @@ def run(arguments, folder, kills):
     done = threading.Event()
 
     def killer():
-        """Kills all along the run, each time at any moment of what is in flight then."""
+        """Kills all along the run, by how far it has come and not by the clock, at any moment of what is in flight then."""
         source = random.Random(7)
         requests = arguments.conversations * (arguments.turns + 1)
-        while proxy.kills < kills and not done.is_set():
-            if proxy.answered * kills >= requests * proxy.kills:
-                time.sleep(source.uniform(0, 0.3))
-                proxy.kill()
-            time.sleep(0.005)
+        for number in range(kills):
+            point = requests * (number + source.uniform(0, 0.5)) / kills
+            while proxy.answered < point and not done.is_set():
+                time.sleep(0.001)
+            if done.is_set():
+                return
+            time.sleep(source.uniform(0, 0.02))
+            proxy.kill()
 
     thread = threading.Thread(target=killer)
     thread.start()
