@@ -35,10 +35,14 @@ fn push(window: &mut Window, message: &Value) {
     window.push(Message::parse(Format::OpenAiChat, &message.to_string()).unwrap());
 }
 
-/// A call and its result.
+/// A file is read.
 fn turn(window: &mut Window, number: usize, path: &str, result: &str) {
-    let arguments = json!({ "path": path }).to_string();
-    let function = json!({ "name": "read_file", "arguments": arguments });
+    call(window, number, "read_file", &json!({ "path": path }), result);
+}
+
+/// A call and its result.
+fn call(window: &mut Window, number: usize, name: &str, arguments: &Value, result: &str) {
+    let function = json!({ "name": name, "arguments": arguments.to_string() });
     let call = json!({ "id": format!("c{number}"), "type": "function", "function": function });
     push(window, &json!({ "role": "assistant", "content": null, "tool_calls": [call] }));
     push(window, &json!({ "role": "tool", "tool_call_id": format!("c{number}"), "content": result }));
@@ -85,6 +89,25 @@ fn what_leaves_is_written_down_and_can_be_had_back() {
     let texts = sent(&window);
     assert!(texts[0].contains("Be brief.") && texts[1].contains("Mend src/lib.rs."));
     assert!(window.evicted().any(|(index, message)| index == 3 && message.raw().contains("some output")));
+}
+
+#[test]
+fn an_edit_leaves_what_was_read_of_its_file_quoted_and_a_new_version_does_not() {
+    let quotes_it = |arguments: &Value| {
+        let mut window = started(config(4_000));
+        turn(&mut window, 0, "src/server.rs", "fn start() {\n    listen_on(DEFAULT_PORT)\n}\n");
+        call(&mut window, 1, "edit", arguments, "ok");
+        for number in 2.. {
+            turn(&mut window, number, "src/other.rs", &"some output of the tool\n".repeat(20));
+            if window.fit().unwrap().is_cut() {
+                break;
+            }
+        }
+        ledger(&window).unwrap().contains("listen_on(DEFAULT_PORT)")
+    };
+    assert!(quotes_it(&json!({ "path": "src/server.rs", "oldText": "fn stop()", "newText": "fn halt()" })));
+    assert!(quotes_it(&json!({ "path": "src/server.rs", "search": "fn stop()", "replace": "fn halt()" })));
+    assert!(!quotes_it(&json!({ "path": "src/server.rs", "content": "fn run() {}" })));
 }
 
 #[test]

@@ -8,8 +8,10 @@ use crate::wire::{Message, Part};
 pub(super) struct Arguments {
     pub(super) path: Option<String>,
     pub(super) command: Option<String>,
-    /// Whether only a part of the file is meant.
-    pub(super) is_partial: bool,
+    /// Whether something says which part of the file is meant.
+    names_part: bool,
+    /// Whether they hold what a file is to be.
+    has_contents: bool,
     /// What the model writes down to do.
     pub(super) steps: Vec<Step>,
 }
@@ -32,32 +34,29 @@ impl Arguments {
         Self::read(decoded.as_deref().unwrap_or(value)).unwrap_or_default()
     }
 
+    /// Whether the call says, or its result does, what all of a file is. Not so in doubt: what is taken for an earlier version
+    /// of a file is not quoted any more.
+    pub(super) fn is_whole(&self, is_written: bool) -> bool {
+        !self.names_part && self.has_contents == is_written
+    }
+
     fn read(json: &str) -> Option<Self> {
         const PATHS: [&str; 5] = ["path", "file_path", "filename", "file", "absolute_path"];
         const COMMANDS: [&str; 2] = ["command", "cmd"];
         const STEPS: [&str; 3] = ["todos", "plan", "tasks"];
-        const PARTIAL: [&str; 12] = [
-            "offset",
-            "limit",
-            "view_range",
-            "start_line",
-            "end_line",
-            "line_start",
-            "line_end",
-            "pattern",
-            "old_string",
-            "old_str",
-            "edits",
-            "insert_line",
-        ];
+        const CONTENTS: [&str; 4] = ["content", "contents", "file_text", "text"];
+        const PARTS: [&str; 6] = ["pattern", "query", "regex", "range", "lines", "section"];
         let rank = |names: &[&str], key: &str| names.iter().position(|name| *name == key);
-        let (mut path, mut command, mut is_partial, mut steps) = (None, None, false, Vec::new());
+        let (mut path, mut command, mut steps) = (None, None, Vec::new());
+        let (mut names_part, mut has_contents) = (false, false);
         let mut cursor = Cursor::new(json);
         if cursor.kind().ok()? != Kind::Object {
             return None;
         }
         let passed = cursor.object(|key, cursor| {
-            is_partial |= PARTIAL.contains(&key);
+            // Line numbers, ranges and lists of edits, whatever they are called.
+            names_part |= PARTS.contains(&key) || matches!(cursor.kind()?, Kind::Number | Kind::Array);
+            has_contents |= CONTENTS.contains(&key);
             if STEPS.contains(&key) && cursor.kind()? == Kind::Array {
                 return read_steps(cursor, &mut steps);
             }
@@ -71,7 +70,7 @@ impl Arguments {
         });
         passed.ok()?;
         let text = |found: Option<(usize, String)>| found.map(|(_, text)| text);
-        Some(Self { path: text(path), command: text(command), is_partial, steps })
+        Some(Self { path: text(path), command: text(command), names_part, has_contents, steps })
     }
 }
 
@@ -117,6 +116,31 @@ fn better(slot: &mut Option<(usize, String)>, rank: usize, text: String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_brings_or_writes_a_file_as_a_whole_is_whole() {
+        let is_whole = |json, is_written| Arguments::read(json).is_some_and(|arguments| arguments.is_whole(is_written));
+        assert!(is_whole(r#"{"path":"a.ts"}"#, false) && is_whole(r#"{"file_path":"a","content":"x"}"#, true));
+        assert!(is_whole(r#"{"command":"create","path":"a","file_text":"x"}"#, true));
+        for part in [
+            r#"{"path":"a.ts","oldText":"x","newText":"y"}"#,
+            r#"{"file_path":"a","old_string":"x","new_string":"y"}"#,
+            r#"{"file_path":"a","edits":[{"old_string":"x","new_string":"y"}]}"#,
+            r#"{"path":"a","insert_line":7,"text":"x"}"#,
+            r#"{"command":"view","path":"a"}"#,
+        ] {
+            assert!(!is_whole(part, true), "{part}");
+        }
+        for part in [
+            r#"{"path":"a","offset":825,"limit":30}"#,
+            r#"{"path":"a","first":7}"#,
+            r#"{"path":"a","view_range":[1,20]}"#,
+            r#"{"path":"a","pattern":"x"}"#,
+            r#"{"path":"a","content":"appended"}"#,
+        ] {
+            assert!(!is_whole(part, false), "{part}");
+        }
+    }
 
     #[test]
     fn steps_are_read_as_clients_write_them() {

@@ -21,7 +21,7 @@ pub(super) struct Label {
     pub(super) named_in: usize,
     pub(super) is_file: bool,
     pub(super) is_written: bool,
-    is_partial: bool,
+    is_whole: bool,
 }
 
 /// Which file or command the newest messages are about.
@@ -35,9 +35,9 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    pub(super) fn note_file(&mut self, index: usize, id: &Arc<str>, path: &str, is_written: bool, is_partial: bool) {
-        let label = Label { text: path.into(), named_in: index, is_file: true, is_written, is_partial };
-        if is_written && !is_partial {
+    pub(super) fn note_file(&mut self, index: usize, id: &Arc<str>, path: &str, is_written: bool, is_whole: bool) {
+        let label = Label { text: path.into(), named_in: index, is_file: true, is_written, is_whole };
+        if is_written && is_whole {
             self.whole.insert(key(path), index);
         }
         self.wait(id, label.clone());
@@ -46,7 +46,7 @@ impl Labels {
 
     pub(super) fn note_command(&mut self, index: usize, id: &Arc<str>, text: &Arc<str>) {
         let text = Arc::clone(text);
-        let label = Label { text, named_in: index, is_file: false, is_written: false, is_partial: false };
+        let label = Label { text, named_in: index, is_file: false, is_written: false, is_whole: false };
         self.wait(id, label.clone());
         self.put(index, label);
     }
@@ -64,7 +64,7 @@ impl Labels {
             return;
         };
         if let Some((_, label)) = self.waiting.remove(at) {
-            if label.is_file && !label.is_partial && !label.is_written {
+            if label.is_file && label.is_whole && !label.is_written {
                 self.whole.insert(key(&label.text), label.named_in);
             }
             self.put(index, label);
@@ -127,21 +127,21 @@ fn number(index: usize) -> u32 {
 mod tests {
     use super::*;
 
-    fn read(labels: &mut Labels, at: usize, path: &str, is_partial: bool) {
+    fn read(labels: &mut Labels, at: usize, path: &str, is_whole: bool) {
         let id: Arc<str> = format!("c{at}").into();
-        labels.note_file(at, &id, path, false, is_partial);
+        labels.note_file(at, &id, path, false, is_whole);
         labels.note_result(at + 1, &id);
     }
 
     #[test]
     fn only_a_later_call_for_the_whole_file_supersedes() {
         let mut labels = Labels::default();
-        read(&mut labels, 2, "a.rs", false);
+        read(&mut labels, 2, "a.rs", true);
         assert!(!labels.is_superseded(2) && !labels.is_superseded(3), "a result does not supersede its own call");
-        read(&mut labels, 4, "b.rs", false);
-        read(&mut labels, 6, "a.rs", true);
+        read(&mut labels, 4, "b.rs", true);
+        read(&mut labels, 6, "a.rs", false);
         assert!(!labels.is_superseded(3), "nor does a part of the file");
-        read(&mut labels, 8, "a.rs", false);
+        read(&mut labels, 8, "a.rs", true);
         let superseded: Vec<u32> = (0..10).filter(|message| labels.is_superseded(*message)).collect();
         assert_eq!(superseded, [2, 3, 6, 7]);
     }

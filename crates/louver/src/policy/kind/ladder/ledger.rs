@@ -160,14 +160,16 @@ impl Ledger {
     }
 
     fn note_call(&mut self, index: usize, message: &Message, part: &Part) {
-        let Arguments { path, command, is_partial, steps } = Arguments::of(message, part);
+        let arguments = Arguments::of(message, part);
+        let is_written = edits_file(&message.name_of(part));
+        let is_whole = arguments.is_whole(is_written);
+        let Arguments { path, command, steps, .. } = arguments;
         let id: Arc<str> = message.id_of(part).into();
         if !steps.is_empty() {
             self.plan = Some((index, steps.into()));
         }
         if let Some(path) = path {
-            let is_written = edits_file(&message.name_of(part));
-            self.labels.note_file(index, &id, &path, is_written, is_partial);
+            self.labels.note_file(index, &id, &path, is_written, is_whole);
         }
         if let Some(command) = command {
             let text: Arc<str> = prose::first_line(&command).into();
