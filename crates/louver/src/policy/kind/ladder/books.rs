@@ -4,6 +4,7 @@
 //! and overhead come in at the decision, as the current request has them, so two machines that met a conversation at
 //! different prices agree from the next request on.
 
+use super::config::Timing;
 use crate::economy::Economy;
 use crate::policy::{Occasion, PolicyInput};
 use crate::tokens::{Factor, Millitokens};
@@ -111,9 +112,6 @@ impl Offer {
     }
 }
 
-/// How much more than sending everything the view may have cost at any time, in thousandths of it. The more, the
-/// sooner the first cut, and the more conversations get dearer that end right behind it (`docs/ladder.md`).
-const LEEWAY_THOUSANDTHS: Money = 65;
 /// How much of the price the rent has to reach, in hundredths: waiting for a moment at which little has to be written
 /// again pays for a little more rent.
 const PATIENCE_HUNDREDTHS: Money = 120;
@@ -132,7 +130,7 @@ impl Books {
 
     /// Whether the rent has reached the price of rewriting what stays, the rest of the conversation can be expected to
     /// pay it back, and the bill stays within its leeway even if the conversation ends here.
-    pub(super) fn is_due(&self, input: &PolicyInput<'_>) -> bool {
+    pub(super) fn is_due(&self, input: &PolicyInput<'_>, timing: Timing) -> bool {
         let economy = input.economy();
         let (offer, price) = (self.last_offer, self.rewrite(economy));
         let rent = self.rent(economy);
@@ -142,22 +140,22 @@ impl Books {
         offer.is_sizeable()
             && rent.saturating_mul(100) >= price.saturating_mul(PATIENCE_HUNDREDTHS)
             && expected >= price
-            && price <= self.leeway(input)
+            && price <= self.leeway(input, timing)
     }
 
     /// What a cut may cost now.
-    fn leeway(&self, input: &PolicyInput<'_>) -> Money {
+    fn leeway(&self, input: &PolicyInput<'_>, timing: Timing) -> Money {
         let economy = input.economy();
         let everything = self.everything.cost(economy, input.overhead());
         let uncut = self.view.appended(messages(input), input.is_cold()).cost(economy, input.overhead());
-        everything.saturating_mul(LEEWAY_THOUSANDTHS) / 1_000 + (everything - uncut)
+        everything.saturating_mul(Money::from(timing.leeway_thousandths)) / 1_000 + (everything - uncut)
     }
 
     /// The largest ledger with which a cut stays within its leeway.
-    pub(super) fn affordable_ledger(&self, input: &PolicyInput<'_>) -> Millitokens {
+    pub(super) fn affordable_ledger(&self, input: &PolicyInput<'_>, timing: Timing) -> Millitokens {
         let economy = input.economy();
         let extra = Money::from(economy.write.millionths().saturating_sub(economy.read.millionths())).max(1);
-        let rewritten = u64::try_from(self.leeway(input) / extra).unwrap_or(0);
+        let rewritten = u64::try_from(self.leeway(input, timing) / extra).unwrap_or(0);
         let besides = self.last_offer.rewritten.saturating_sub(self.last_offer.ledger);
         Millitokens::new(rewritten).saturating_sub(besides)
     }

@@ -106,23 +106,35 @@ pub enum LadderRow {
 }
 
 impl LadderRow {
-    /// How much of what is folded a ledger is expected to be before it is written, in hundredths. The more, the later the
-    /// first cut, and the more a ledger may hold without making the cut dearer than expected (`docs/ladder.md`).
-    fn ledger_percent(self) -> u64 {
+    fn timing(self) -> Timing {
         match self {
-            Self::Lean => 22,
-            Self::Default | Self::Full => 29,
-            Self::Careful => 33,
+            Self::Lean => {
+                Timing { ledger_percent: 22, ledger_tokens: 5_000, smallest_view_tails: 4, leeway_thousandths: 70 }
+            }
+            Self::Default | Self::Full => Timing { ledger_percent: 29, ..Timing::USUAL },
+            Self::Careful => Timing { ledger_percent: 33, ..Timing::USUAL },
         }
     }
+}
 
+/// What decides when a row cuts (`docs/ladder.md`).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timing {
+    /// How much of what is folded a ledger is expected to be before it is written, in hundredths, and how large at most. The
+    /// more, the later the first cut, and the more a ledger may hold without making the cut dearer than expected.
+    pub(super) ledger_percent: u64,
+    pub(super) ledger_tokens: u64,
     /// A view of fewer tails than this is left alone: what a cut saves of it is not worth what it loses.
-    fn smallest_view_tails(self) -> u64 {
-        match self {
-            Self::Lean => 6,
-            Self::Default | Self::Careful | Self::Full => 3,
-        }
-    }
+    smallest_view_tails: u64,
+    /// How much more than sending everything the view may have cost at any time, in thousandths of it. The more, the
+    /// sooner the first cut, and the more conversations get dearer that end right behind it.
+    pub(super) leeway_thousandths: u64,
+}
+
+impl Timing {
+    /// What most rows have; a ledger may be expected to be as large as it may be.
+    const USUAL: Self =
+        Self { ledger_percent: 29, ledger_tokens: u64::MAX, smallest_view_tails: 2, leeway_thousandths: 65 };
 }
 
 impl Default for LadderConfig {
@@ -218,17 +230,18 @@ impl LadderConfig {
     /// shrinks in proportion.
     pub(super) fn marks(&self, room: u64) -> Marks {
         let keep_recent_tokens = self.keep_recent_tokens.min(room / 3);
+        let timing = self.row.timing();
         let ledger_share = self.ledger_tokens.saturating_mul(room) / WHOLE_ROOM_TOKENS;
         Marks {
             keep_recent_turns: self.keep_recent_turns,
             keep_recent_tokens,
             most_of_tail_tokens: keep_recent_tokens - keep_recent_tokens / 16,
             ledger_tokens: self.ledger_tokens.min(ledger_share.max(SMALL_LEDGER_TOKENS.min(room / 8))),
-            ledger_percent: self.row.ledger_percent(),
             prose_tokens: self.prose_tokens.min(room / 16),
             smallest_view_tokens: keep_recent_tokens
-                .saturating_mul(self.row.smallest_view_tails())
+                .saturating_mul(timing.smallest_view_tails)
                 .max(self.leave_below_tokens.min(room)),
+            timing,
         }
     }
 }
@@ -247,11 +260,10 @@ pub(super) struct Marks {
     /// that was said before it.
     pub(super) most_of_tail_tokens: u64,
     pub(super) ledger_tokens: u64,
-    /// How much of what is folded a ledger is expected to be before it is written, in hundredths.
-    pub(super) ledger_percent: u64,
     pub(super) prose_tokens: u64,
     /// Up to this nothing is cut that need not be.
     pub(super) smallest_view_tokens: u64,
+    pub(super) timing: Timing,
 }
 
 impl Marks {

@@ -44,6 +44,9 @@ const CHARS_PER_TOKEN: u64 = 4;
 /// Fewer bytes than this has a token in dense text alone.
 const DENSE_BYTES_PER_TOKEN: u64 = 3;
 
+/// Words are at most one part in so many of what was folded: there is little to tell of little.
+const PROSE_SHARE: u64 = 16;
+
 /// The policy `ladder`.
 #[derive(Debug)]
 pub(super) struct Ladder {
@@ -186,7 +189,7 @@ impl Ladder {
         if may_choose && input.is_cold() && offer.is_sizeable() {
             return Some(Trigger::ColdCache);
         }
-        if may_choose && state.books.is_due(input) {
+        if may_choose && state.books.is_due(input, marks.timing) {
             return Some(Trigger::PaysOff);
         }
         if budget.is_exceeded_by(view_tokens) {
@@ -237,7 +240,7 @@ impl Ladder {
         if !evicted.is_empty() {
             // Nobody forces a cut that only has to pay: its ledger has to, too.
             let is_free_to = trigger == Trigger::PaysOff && !is_over;
-            let affordable = is_free_to.then(|| state.books.affordable_ledger(input).ceil_tokens());
+            let affordable = is_free_to.then(|| state.books.affordable_ledger(input, marks.timing).ceil_tokens());
             cut.take_cut(input, &evicted);
             self.write_ledger(input, &mut builder, &mut cut, affordable, budget);
         }
@@ -293,7 +296,9 @@ impl Ladder {
     fn filling(&self, input: &PolicyInput<'_>, state: &State, budget: Budget) -> Filling {
         let LadderConfig { lines_beside, worth_percent, .. } = self.config;
         let keep_price = state.books.keep_price(input.economy());
-        Filling::new(self.marks(input, budget).prose_tokens, lines_beside, worth_percent, keep_price)
+        let folded: Millitokens = state.ledger.folded.iter().map(|range| input.logged(range.clone())).sum();
+        let prose_tokens = self.marks(input, budget).prose_tokens.min(folded.ceil_tokens() / PROSE_SHARE);
+        Filling::new(prose_tokens, lines_beside, worth_percent, keep_price)
     }
 
     /// The latest request, the messages that hold a pinned text and the calls of pinned tools.
@@ -389,8 +394,9 @@ fn head_end(input: &PolicyInput<'_>) -> usize {
 fn expected_ledger(input: &PolicyInput<'_>, middle: Millitokens, marks: Marks) -> Millitokens {
     let before = input.ledger_amount();
     let folded = middle.saturating_sub(before);
-    let ledger = before.max(Millitokens::new(folded.thousandths() * marks.ledger_percent / 100));
-    ledger.min(Millitokens::from_tokens(marks.ledger_tokens).max(before))
+    let ledger = before.max(Millitokens::new(folded.thousandths() * marks.timing.ledger_percent / 100));
+    let most = marks.ledger_tokens.min(marks.timing.ledger_tokens);
+    ledger.min(Millitokens::from_tokens(most).max(before))
 }
 
 /// Whether the request is above a price step that a cut brings it below.
