@@ -109,7 +109,7 @@ impl LadderRow {
     fn timing(self) -> Timing {
         match self {
             Self::Lean => {
-                Timing { ledger_percent: 22, ledger_tokens: 5_000, smallest_view_tails: 4, leeway_thousandths: 70 }
+                Timing { ledger_percent: 22, ledger_tokens: 5_000, smallest_view_tails: 5, leeway_thousandths: 70 }
             }
             Self::Default | Self::Full => Timing { ledger_percent: 29, ..Timing::USUAL },
             Self::Careful => Timing { ledger_percent: 33, ..Timing::USUAL },
