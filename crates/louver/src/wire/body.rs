@@ -364,7 +364,8 @@ fn read_input_string(path: &'static str, cursor: &mut Cursor<'_>) -> Result<Foun
     let end = cursor.offset();
     let span = Span { start: 0, end: string.span.end };
     let part = Part { text: span, chars: string.chars, ..Part::new(PartKind::Text, span) };
-    let shape = Shape { role: Role::User, parts: vec![part], estimate_chars: u64::from(string.chars), cache_marks: 0 };
+    let shape =
+        Shape { role: Role::User, parts: Box::new([part]), estimate_chars: u64::from(string.chars), cache_marks: 0 };
     let message = Arc::new(Message::new(&cursor.source()[start..end], shape));
     // There is no list to render into: the history is its one message, which no policy leaves out.
     Ok(Found { path, list: start..end, elements: Vec::new(), messages: vec![message] })

@@ -54,9 +54,7 @@ impl Message {
         Ok(Self::new(&raw[start..end], shape))
     }
 
-    pub(crate) fn new(raw: &str, mut shape: Shape) -> Self {
-        // Most messages have one or two parts, and a list that grows makes room for four.
-        shape.parts.shrink_to_fit();
+    pub(crate) fn new(raw: &str, shape: Shape) -> Self {
         Self { raw: raw.into(), shape, last_count: LastCount::default() }
     }
 

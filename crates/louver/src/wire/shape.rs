@@ -149,7 +149,7 @@ pub struct Shape {
     /// Who speaks.
     pub role: Role,
     /// Its parts in order, nested ones after the part that holds them.
-    pub parts: Vec<Part>,
+    pub parts: Box<[Part]>,
     /// The characters of the seeds' estimate: a string's own, or those of the compact JSON of anything else.
     pub estimate_chars: u64,
     /// How many of its blocks carry a cache mark.

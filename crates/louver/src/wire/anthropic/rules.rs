@@ -171,7 +171,7 @@ fn call_ids<'a>(case: &'a Case<'_>) -> impl Iterator<Item = (PartPlace, Cow<'a, 
 
 /// Whether there is nothing in the message at all. A system entry may say by its settings what it has to say.
 fn is_empty(message: &Message) -> bool {
-    match message.shape().parts.as_slice() {
+    match &*message.shape().parts {
         [] => !(message.shape().is_instruction() && has_settings(message.raw())),
         [only] => only.span.of(message.raw()) == "\"\"",
         _ => false,

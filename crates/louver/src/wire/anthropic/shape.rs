@@ -18,7 +18,8 @@ pub(super) fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, JsonError> {
         _ => cursor.skip().map(drop),
     })?;
     let role = role.ok_or_else(|| JsonError::shape("the message has no `role`", start))?;
-    Ok(Shape { role, parts: content.parts, estimate_chars: content.estimate_chars, cache_marks: content.cache_marks })
+    let Content { parts, estimate_chars, cache_marks } = content;
+    Ok(Shape { role, parts: parts.into(), estimate_chars, cache_marks })
 }
 
 /// What the `content` of a message adds to its shape.

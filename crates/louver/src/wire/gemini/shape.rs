@@ -18,7 +18,7 @@ pub(super) fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, JsonError> {
         _ => cursor.skip().map(drop),
     })?;
     let role = role.ok_or_else(|| JsonError::shape("the content has no `role`", start))?;
-    Ok(Shape { role, parts, estimate_chars, cache_marks: 0 })
+    Ok(Shape { role, parts: parts.into(), estimate_chars, cache_marks: 0 })
 }
 
 /// The parts, and the characters of their compact JSON.

@@ -74,7 +74,7 @@ impl Fields {
         }
         Ok(Shape {
             role,
-            parts: self.parts,
+            parts: self.parts.into(),
             estimate_chars: self.content.chars,
             cache_marks: self.content.cache_marks + u32::from(self.has_cache_mark),
         })

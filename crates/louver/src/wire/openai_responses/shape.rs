@@ -90,7 +90,7 @@ impl<'a> Fields<'a> {
             ItemKind::Reference => self.finish_as(Part::new(PartKind::Reference, whole.span)),
             ItemKind::Tools | ItemKind::Other => self.finish_as(whole.other_part()),
         }
-        Ok(Shape { role, parts: self.parts, estimate_chars, cache_marks: self.content.cache_marks })
+        Ok(Shape { role, parts: self.parts.into(), estimate_chars, cache_marks: self.content.cache_marks })
     }
 
     fn role_as(&self, kind: ItemKind, start: usize) -> Result<Role, JsonError> {
