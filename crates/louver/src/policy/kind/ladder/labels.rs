@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 /// Messages that are remembered, the newest.
 const LABELLED: usize = 1_024;
+/// Labels for which room is made at once.
+const ROOM: usize = 64;
 /// Calls whose results are waited for.
 const WAITING: usize = 64;
 /// What a file is called that is read by people.
@@ -27,7 +29,9 @@ pub(super) struct Label {
 /// Which file or command the newest messages are about.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Labels {
-    of: FxHashMap<u32, Label>,
+    /// By message: half of the memory that a table would take.
+    of: VecDeque<(u32, Label)>,
+    /// The messages in the order in which they were labelled.
     order: VecDeque<u32>,
     waiting: VecDeque<(Arc<str>, Label)>,
     /// The newest call that brought a file as a whole.
@@ -74,16 +78,22 @@ impl Labels {
     /// A message of several calls or results is about the first.
     fn put(&mut self, index: usize, label: Label) {
         let index = number(index);
-        if self.of.contains_key(&index) {
+        if self.find(index).is_ok() {
             return;
         }
-        self.of.insert(index, label);
-        self.order.push_back(index);
-        if self.order.len() > LABELLED
+        if self.order.len() >= LABELLED
             && let Some(oldest) = self.order.pop_front()
+            && let Ok(at) = self.find(oldest)
         {
-            self.of.remove(&oldest);
+            self.of.remove(at);
         }
+        if self.of.len() == self.of.capacity() {
+            // A copy is made at every cut, without room for more; twice as much would hardly ever be filled.
+            self.of.reserve_exact(ROOM);
+        }
+        self.order.push_back(index);
+        let at = self.find(index).unwrap_or_else(|at| at);
+        self.of.insert(at, (index, label));
         if self.whole.len() > 2 * LABELLED {
             let oldest = self.order.front().copied().unwrap_or_default();
             self.whole.retain(|_, call| *call >= oldest as usize);
@@ -91,30 +101,41 @@ impl Labels {
     }
 
     pub(super) fn get(&self, message: u32) -> Option<&Label> {
-        self.of.get(&message)
+        self.find(message).ok().map(|at| &self.of[at].1)
+    }
+
+    /// Where the label of a message stands, or would. Where tools are called all the time every message has one, and
+    /// it stands as far behind the first as the message.
+    fn find(&self, message: u32) -> Result<usize, usize> {
+        let first = self.of.front().map_or(0, |(first, _)| *first);
+        let farthest = message.saturating_sub(first) as usize;
+        match self.of.get(farthest) {
+            Some((there, _)) if *there == message => Ok(farthest),
+            _ => self.of.binary_search_by_key(&message, |(message, _)| *message),
+        }
     }
 
     /// Whether a later call brought the whole file that this one is about: what this one says of it may not hold any more.
     pub(super) fn is_superseded(&self, message: u32) -> bool {
-        let label = self.of.get(&message).filter(|label| label.is_file);
+        let label = self.get(message).filter(|label| label.is_file);
         label.is_some_and(|label| self.whole.get(&key(&label.text)).is_some_and(|whole| *whole > label.named_in))
     }
 
     /// Whether a message may say in words what is wanted: a document, an issue, a page, but no source file.
     pub(super) fn is_prose(&self, index: usize) -> bool {
-        let label = self.of.get(&number(index)).filter(|label| label.is_file);
+        let label = self.get(number(index)).filter(|label| label.is_file);
         label.is_none_or(|label| PROSE.iter().any(|ending| label.text.ends_with(ending)))
     }
 
     /// Whether a message holds a document, rather than what a program printed.
     pub(super) fn is_document(&self, index: usize) -> bool {
-        let label = self.of.get(&number(index));
+        let label = self.get(number(index));
         label.is_some_and(|label| PROSE.iter().any(|ending| label.text.ends_with(ending)))
     }
 
     /// Files that were written, the newest first, and the message that named each.
     pub(super) fn written(&self) -> impl Iterator<Item = (&str, usize)> {
-        let labels = self.order.iter().rev().filter_map(|message| self.of.get(message));
+        let labels = self.order.iter().rev().filter_map(|message| self.get(*message));
         labels.filter(|label| label.is_written).map(|label| (&*label.text, label.named_in))
     }
 }

@@ -33,6 +33,9 @@ const CONCLUSIONS: usize = 256;
 const REQUIREMENTS: usize = 64;
 const COMMANDS: usize = 64;
 
+/// How many of these room is made for at once.
+const ROOM: usize = 16;
+
 /// What is known of one name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fact {
@@ -318,8 +321,12 @@ fn keep_once(all: &mut VecDeque<Passage>, new: Passage, most: usize) {
 }
 
 fn keep_newest<T>(all: &mut VecDeque<T>, new: T, most: usize) {
-    all.push_back(new);
-    if all.len() > most {
+    if all.len() >= most {
         all.pop_front();
     }
+    if all.len() == all.capacity() {
+        // A copy is made at every cut, without room for more; twice as much would hardly ever be filled.
+        all.reserve_exact(ROOM);
+    }
+    all.push_back(new);
 }
