@@ -98,7 +98,7 @@ async fn a_failed_summary_is_plain_eviction_and_what_it_missed_is_in_the_next() 
             .events
             .iter()
             .filter_map(|(_, event)| match event {
-                Event::Answered { answer, .. } => Some(answer.is_ok()),
+                Event::Answered(answered) => Some(answered.answer.is_ok()),
                 _ => None,
             })
             .collect();

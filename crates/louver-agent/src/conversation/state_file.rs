@@ -274,8 +274,8 @@ impl Recorded {
     }
 
     fn event(&mut self, event: Event) {
-        if let Event::Answered { decisions, .. } = &event {
-            self.totals.add_summary(!decisions.is_empty());
+        if let Event::Answered(answered) = &event {
+            self.totals.add_summary(!answered.decisions.is_empty());
         }
         self.log.events.push((self.log.messages.len(), event));
     }

@@ -1,7 +1,7 @@
 //! The only place where a decision becomes a view.
 
 use super::decision::{Accounts, Decision, JobRecord, Ready, SummaryChange, joined};
-use super::{Event, Fit, SyntheticMessage, Window};
+use super::{Answered, Event, Fit, SyntheticMessage, Window};
 use crate::condense::{Outcome, Rejection, SUMMARY_PREFIX, Summary};
 use crate::count::count_message;
 use crate::edit::Edit;
@@ -224,7 +224,7 @@ impl Window {
             Ok(accepted) => accepted,
             Err(reason) => {
                 self.reject_summary(&covers);
-                self.record(Event::Answered { job, answer: recorded, decisions: Vec::new() });
+                self.record_answer(job, recorded, Vec::new());
                 return Fit { outcome: Some(Outcome::Rejected(reason)), ..unchanged };
             }
         };
@@ -237,8 +237,12 @@ impl Window {
             outcome: Some(Outcome::Accepted),
             ..unchanged
         };
-        self.record(Event::Answered { job, answer: recorded, decisions });
+        self.record_answer(job, recorded, decisions);
         fit
+    }
+
+    fn record_answer(&mut self, job: u64, answer: Result<Summary, String>, decisions: Vec<Decision>) {
+        self.record(Event::Answered(Box::new(Answered { job, answer, decisions })));
     }
 
     pub(super) fn reject_summary(&mut self, covers: &[Range<usize>]) {
@@ -316,16 +320,13 @@ impl Window {
     }
 
     /// The same for an answer. The first of its decisions put the summary in place, a second one made room.
-    pub(super) fn relive_answer(
-        &mut self,
-        job: u64,
-        answer: &Result<Summary, String>,
-        decisions: &[Decision],
-    ) -> Result<(), RecordError> {
+    pub(super) fn relive_answer(&mut self, answered: &Answered) -> Result<(), RecordError> {
+        let Answered { job, answer, decisions } = answered;
+        let job = *job;
         let covers = self.condenser.covers_of(job).ok_or(RecordError::NobodyAsked { job })?;
         decisions.iter().try_for_each(|decision| decision.check(self.config.format, self.entries.len()))?;
         self.revision += 1;
-        match (decisions, answer) {
+        match (decisions.as_slice(), answer) {
             ([placed, rest @ ..], Ok(summary)) => {
                 self.apply(placed);
                 self.condenser.succeed(summary.clone());

@@ -55,14 +55,19 @@ pub enum Event {
         reserve: u64,
     },
     /// A summary arrived, or failed to.
-    Answered {
-        /// The job it answers.
-        job: u64,
-        /// The summary, or what went wrong.
-        answer: Result<Summary, String>,
-        /// What became of the view; nothing where the summary was rejected.
-        decisions: Vec<Decision>,
-    },
+    Answered(Box<Answered>),
+}
+
+/// What came of a job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Answered {
+    /// The job it answers.
+    pub job: u64,
+    /// The summary, or what went wrong.
+    pub answer: Result<Summary, String>,
+    /// What became of the view; nothing where the summary was rejected.
+    pub decisions: Vec<Decision>,
 }
 
 /// With what decisions are made. They hold under any other; the next ones are the same under the same alone.
@@ -80,7 +85,7 @@ impl Event {
     fn is_decision(&self) -> bool {
         match self {
             Self::Fitted(_) | Self::Arrived(_) => true,
-            Self::Answered { decisions, .. } => !decisions.is_empty(),
+            Self::Answered(answered) => !answered.decisions.is_empty(),
             _ => false,
         }
     }
@@ -277,7 +282,7 @@ impl Window {
         match &event {
             Event::Fitted(decision) => self.relive(decision.as_deref().unwrap_or(&Decision::default()))?,
             Event::Arrived(decision) => self.relive_arrival(decision)?,
-            Event::Answered { job, answer, decisions } => self.relive_answer(*job, answer, decisions)?,
+            Event::Answered(answered) => self.relive_answer(answered)?,
             Event::Configured(_) => {}
             _ => {
                 self.live_through(event);
@@ -331,7 +336,7 @@ impl Window {
                     self.limit_to(budget);
                 }
             }
-            Event::Answered { job, answer, .. } => drop(self.answer(job, answer)),
+            Event::Answered(answered) => drop(self.answer(answered.job, answered.answer)),
         }
         None
     }

@@ -11,7 +11,7 @@ mod sources;
 pub use crate::view::{Breakpoints, Origin, Sent, SyntheticKind, View};
 pub use config::{Assembled, Builder, WindowConfig};
 pub use decision::{Decision, EditedMessage, JobRecord, SyntheticMessage};
-pub use log::{Configured, Event, Log, Record};
+pub use log::{Answered, Configured, Event, Log, Record};
 pub use payload::WithPayload;
 pub use request::{Request, Usage};
 pub use sources::Sources;
