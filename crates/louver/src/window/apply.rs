@@ -1,7 +1,8 @@
 //! The only place where a decision becomes a view.
 
 use super::decision::{Accounts, Decision, JobRecord, Ready, SummaryChange, joined};
-use super::{Answered, Event, Fit, SyntheticMessage, Window};
+use super::quotes::Quotes;
+use super::{Answered, Event, Fit, Recorded, RecordedText, SyntheticMessage, Window};
 use crate::condense::{Outcome, Rejection, SUMMARY_PREFIX, Summary};
 use crate::count::count_message;
 use crate::edit::Edit;
@@ -105,14 +106,35 @@ impl Window {
         fit
     }
 
-    pub(super) fn record(&mut self, event: Event) {
+    pub(super) fn record(&mut self, mut event: Event) {
+        for ours in event.decisions_mut().iter_mut().flat_map(|decision| decision.synthetics.iter_mut().flatten()) {
+            self.record_account(ours);
+        }
         self.events.push((self.entries.len(), event));
+    }
+
+    /// Keeps the text of an account that stands in the view in little memory: most of it stands in the account before it
+    /// or in messages of the log.
+    fn record_account(&mut self, ours: &mut SyntheticMessage) {
+        let is_same = |standing: &&Synthetic| standing.kind == ours.kind && ours.raw == *standing.message.raw();
+        let Some(standing) = self.synthetics.iter().filter(|ours| ours.kind.is_account()).find(is_same) else {
+            return;
+        };
+        let known = self.accounts.iter().position(|account| account.kind == ours.kind);
+        let earlier = known.map(|known| self.accounts.swap_remove(known));
+        let earlier = earlier.as_ref().map(Recorded::as_earlier);
+        let text_start = standing.message.shape().parts.first().map_or(0, |part| part.text.start as usize + 1);
+        let quotes = Quotes { text_start, sources: &standing.sources, entries: &self.entries };
+        let message = Arc::clone(&standing.message);
+        let (text, places) = RecordedText::of(&message, earlier, &quotes);
+        ours.raw = text.clone();
+        self.accounts.push(Recorded { kind: ours.kind, text, message, places });
     }
 
     /// Makes a decision true that was made elsewhere.
     pub(super) fn apply(&mut self, decision: &Decision) {
         let read = |ours: &SyntheticMessage| {
-            let message = Message::parse(self.config.format, &ours.raw).ok()?;
+            let message = Message::parse(self.config.format, &ours.raw.read()).ok()?;
             let sources = ours.sources.to_vec().into();
             Some(Synthetic { sources, ..self.synthetic(ours.before, ours.kind, message) })
         };

@@ -1,6 +1,6 @@
 //! A decision as its result: what a view became, so that it can be applied again without asking anybody.
 
-use super::{Sources, Window, apply};
+use super::{RecordedText, Sources, Window, apply};
 use crate::address::holds;
 pub(super) use crate::address::joined;
 use crate::count::count_message;
@@ -81,7 +81,7 @@ pub struct SyntheticMessage {
     /// What it is for.
     pub kind: SyntheticKind,
     /// The message, word by word.
-    pub raw: String,
+    pub raw: RecordedText,
     /// What of its text was taken from the log.
     #[serde(default, skip_serializing_if = "Sources::is_empty")]
     pub sources: Sources,
@@ -90,13 +90,16 @@ pub struct SyntheticMessage {
 impl SyntheticMessage {
     /// A message of our own, none of which was taken from the log.
     pub fn new(before: usize, kind: SyntheticKind, raw: &str) -> Self {
-        Self { before, kind, raw: raw.to_owned(), sources: Sources::default() }
+        Self { before, kind, raw: raw.into(), sources: Sources::default() }
     }
 }
 
 impl From<&Synthetic> for SyntheticMessage {
     fn from(ours: &Synthetic) -> Self {
-        Self { sources: (*ours.sources).into(), ..Self::new(ours.before, ours.kind, ours.message.raw()) }
+        let Synthetic { before, kind, message, sources, .. } = ours;
+        // A marker is shorter than what is known of it.
+        let raw = if kind.is_account() { message.into() } else { message.raw().into() };
+        Self { before: *before, kind: *kind, raw, sources: (**sources).into() }
     }
 }
 
@@ -131,7 +134,8 @@ impl Decision {
         if !self.edited.iter().all(|edited| edited.index < len && can_be_read(&edited.raw)) {
             return Err(RecordError::NothingToChange);
         }
-        if !ours.iter().all(|ours| ours.before <= len && can_be_read(&ours.raw)) || !ours.is_sorted_by_key(|o| o.before)
+        if !ours.iter().all(|ours| ours.before <= len && can_be_read(&ours.raw.read()))
+            || !ours.is_sorted_by_key(|o| o.before)
         {
             return Err(RecordError::NoPlace);
         }

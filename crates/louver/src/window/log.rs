@@ -81,6 +81,15 @@ pub struct Configured {
 }
 
 impl Event {
+    /// What became of the view.
+    pub(super) fn decisions_mut(&mut self) -> &mut [Decision] {
+        match self {
+            Self::Fitted(Some(decision)) | Self::Arrived(decision) => std::slice::from_mut(decision),
+            Self::Answered(answered) => &mut answered.decisions,
+            _ => &mut [],
+        }
+    }
+
     /// Whether it says what became of the view.
     fn is_decision(&self) -> bool {
         match self {

@@ -5,14 +5,19 @@ mod config;
 mod decision;
 mod log;
 mod payload;
+mod pieces;
+mod quotes;
+mod recorded;
 mod request;
 mod sources;
+mod varint;
 
 pub use crate::view::{Breakpoints, Origin, Sent, SyntheticKind, View};
 pub use config::{Assembled, Builder, WindowConfig};
 pub use decision::{Decision, EditedMessage, JobRecord, SyntheticMessage};
 pub use log::{Answered, Configured, Event, Log, Record};
 pub use payload::WithPayload;
+pub use recorded::RecordedText;
 pub use request::{Request, Usage};
 pub use sources::Sources;
 
@@ -31,6 +36,8 @@ use crate::tokens::{Calibration, Factor, Millitokens, Verdict};
 use crate::unit::{Unit, UnitTracker};
 use crate::view::{Entry, Synthetic};
 use crate::wire::{Body, Message, PartKind, Role};
+use pieces::Earlier;
+use quotes::Places;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -139,6 +146,8 @@ pub struct Window {
     sent: Option<Millitokens>,
     condenser: Condenser,
     events: Vec<(usize, Event)>,
+    /// The last account of each kind that was recorded: the next one repeats most of it.
+    accounts: Vec<Recorded>,
     /// Messages in the view with thinking that a change before them makes invalid.
     bound_thinking: Vec<BoundThinking>,
     head_end: usize,
@@ -159,6 +168,21 @@ pub struct Window {
     is_reliving: bool,
     frame: Option<Arc<Body>>,
     model_warning: Option<ModelWarning>,
+}
+
+/// An account of what left as it was recorded, and as it was sent.
+#[derive(Clone, Debug)]
+struct Recorded {
+    kind: SyntheticKind,
+    text: RecordedText,
+    message: Arc<Message>,
+    places: Places,
+}
+
+impl Recorded {
+    fn as_earlier(&self) -> Earlier<'_> {
+        Earlier { recorded: &self.text, text: self.message.raw(), places: &self.places }
+    }
 }
 
 /// Running sums over what is in the view.
@@ -285,6 +309,7 @@ impl Window {
             beyond_count: Millitokens::ZERO,
             sent: None,
             events: Vec::new(),
+            accounts: Vec::new(),
             bound_thinking: Vec::new(),
             head_end: 0,
             is_cold: false,

@@ -1,5 +1,6 @@
 //! Where the text of a recorded page was taken from.
 
+use super::varint::{number, put, put_signed, signed};
 use crate::plan::Source;
 use serde::{Deserialize, Serialize};
 
@@ -32,9 +33,7 @@ impl Sources {
         let next = || {
             let start = last.range.end.wrapping_add(number(&mut bytes)?);
             let end = start.wrapping_add(number(&mut bytes)?);
-            let distance = number(&mut bytes)?;
-            let distance = (distance >> 1) ^ (distance & 1).wrapping_neg();
-            last = Source { range: start..end, message: last.message.wrapping_add(distance) };
+            last = Source { range: start..end, message: last.message.wrapping_add(signed(&mut bytes)?) };
             Some(last.clone())
         };
         std::iter::from_fn(next).collect()
@@ -48,8 +47,7 @@ impl From<&[Source]> for Sources {
         for source in all {
             put(&mut bytes, source.range.start.wrapping_sub(end));
             put(&mut bytes, source.range.end.wrapping_sub(source.range.start));
-            let distance = source.message.wrapping_sub(message).cast_signed();
-            put(&mut bytes, ((distance << 1) ^ (distance >> (isize::BITS - 1))).cast_unsigned());
+            put_signed(&mut bytes, source.message.wrapping_sub(message));
             (end, message) = (source.range.end, source.message);
         }
         Self(bytes.into())
@@ -65,27 +63,6 @@ impl From<Vec<Source>> for Sources {
 impl From<Sources> for Vec<Source> {
     fn from(sources: Sources) -> Self {
         sources.to_vec()
-    }
-}
-
-/// Writes seven bits to a byte, the lowest first; all but the last byte have their highest bit set.
-fn put(bytes: &mut Vec<u8>, mut number: usize) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-fn number<'a>(bytes: &mut impl Iterator<Item = &'a u8>) -> Option<usize> {
-    let (mut number, mut shift) = (0, 0);
-    loop {
-        let byte = *bytes.next()?;
-        number |= usize::from(byte & 0x7f) << shift;
-        shift += 7;
-        if byte < 0x80 {
-            return Some(number);
-        }
     }
 }
 
