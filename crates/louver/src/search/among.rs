@@ -1,6 +1,6 @@
 //! The search itself, among some messages of an index.
 
-use super::found::Found;
+use super::found::{Found, Hit};
 use super::index::{Posting, SearchIndex, number};
 use super::ranking::{Ranking, Scores};
 use super::terms::{is_identifier, terms};
@@ -16,7 +16,7 @@ pub const QUERY_POSTINGS: usize = 20_000;
 /// All other messages have no influence on what is found, nor on its order: it is as if there were none.
 #[derive(Clone, Debug)]
 pub struct Among<'i> {
-    index: &'i SearchIndex,
+    pub(super) index: &'i SearchIndex,
     /// For each passage its place among those that are searched, or [`NOWHERE`].
     places: Vec<u32>,
     /// Those that are.
@@ -30,8 +30,8 @@ const NOWHERE: u32 = u32::MAX;
 
 /// A term of a query.
 #[derive(Clone, Copy, Debug)]
-struct Wanted<'q, 'i> {
-    term: &'q str,
+pub(super) struct Wanted<'q, 'i> {
+    pub(super) term: &'q str,
     postings: &'i [Posting],
     /// How many of the passages that are searched hold it.
     passages: usize,
@@ -84,9 +84,20 @@ impl<'i> Among<'i> {
     #[must_use]
     pub fn search_by(&self, ranking: &Ranking, query: &str, limit: usize) -> Found {
         let words = words(query);
-        let known = self.known(&words);
+        let wanted = self.wanted(&words);
+        let hits = self.ranked(ranking, &wanted, limit).into_iter().map(|(hit, _)| hit).collect();
+        Found { hits, terms: wanted.iter().map(|wanted| wanted.term.to_owned()).collect() }
+    }
+
+    /// The terms of a query that are looked up.
+    pub(super) fn wanted<'q>(&self, words: &'q HashSet<String>) -> Vec<Wanted<'q, 'i>> {
+        let known = self.known(words);
         let rarest = self.rarest(&known);
-        let wanted = if rarest.is_empty() { self.newest(&known) } else { rarest };
+        if rarest.is_empty() { self.newest(&known) } else { rarest }
+    }
+
+    /// The best passages for these terms with their scores, best first.
+    pub(super) fn ranked(&self, ranking: &Ranking, wanted: &[Wanted<'_, 'i>], limit: usize) -> Vec<(Hit, f64)> {
         let mut scores = Scores::new(*ranking, self.searched.len(), self.terms).of_terms(wanted.len());
         for (number, term) in wanted.iter().enumerate() {
             let weight = scores.weight(number, is_identifier(term.term), term.passages);
@@ -94,13 +105,20 @@ impl<'i> Among<'i> {
                 scores.add(place, weight, posting.times, self.index.length(posting.passage));
             }
         }
-        let best = scores.best(limit, |place| self.index.length(self.searched[place as usize]));
-        let hits = best.into_iter().filter_map(|place| self.index.hit(self.searched[place as usize])).collect();
-        Found { hits, terms: wanted.iter().map(|wanted| wanted.term.to_owned()).collect() }
+        let passage = |place: u32| self.searched[place as usize];
+        let message = |place: u32| self.index.hit(passage(place)).map(|hit| hit.message);
+        let best = scores.best(limit, |place| self.index.length(passage(place)), message);
+        let hit = |(place, score): (u32, f64)| Some((self.index.hit(passage(place))?, score));
+        best.into_iter().filter_map(hit).collect()
+    }
+
+    /// The newest message that is searched.
+    pub(super) fn newest_message(&self) -> Option<usize> {
+        self.index.hit(*self.searched.last()?).map(|hit| hit.message)
     }
 
     /// The place of a passage among those that are searched, if it is.
-    fn place(&self, posting: &Posting) -> Option<u32> {
+    pub(super) fn place(&self, posting: &Posting) -> Option<u32> {
         self.places.get(posting.passage as usize).copied().filter(|place| *place != NOWHERE)
     }
 
@@ -148,7 +166,7 @@ impl<'i> Among<'i> {
 }
 
 /// The terms of a query, each once.
-fn words(query: &str) -> HashSet<String> {
+pub(super) fn words(query: &str) -> HashSet<String> {
     let mut words = HashSet::new();
     terms(query, |term, _| {
         if !words.contains(term) {

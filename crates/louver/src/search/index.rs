@@ -3,7 +3,7 @@
 use super::found::Hit;
 use super::passages::passages;
 use super::terms::terms;
-use crate::wire::Message;
+use crate::wire::{Message, Role};
 use std::collections::HashMap;
 
 /// That a term stands in a passage, and how often.
@@ -29,6 +29,8 @@ pub struct SearchIndex {
     lengths: Vec<u32>,
     /// For each message the end of its passages.
     ends: Vec<u32>,
+    /// For each message whether it is the model's own; of messages that were kept elsewhere it is not known.
+    own: Vec<bool>,
 }
 
 impl SearchIndex {
@@ -40,6 +42,8 @@ impl SearchIndex {
             self.messages.push(index);
             self.lengths.push(length);
         }
+        self.own.resize(self.ends.len(), false);
+        self.own.push(message.shape().role == Role::Assistant);
         self.ends.push(number(self.lengths.len()));
     }
 
@@ -151,6 +155,11 @@ impl SearchIndex {
     /// How many terms a passage has.
     pub(super) fn length(&self, passage: u32) -> u32 {
         self.lengths.get(passage as usize).copied().unwrap_or_default()
+    }
+
+    /// Whether a message is known to be the model's own.
+    pub(super) fn is_own(&self, message: usize) -> bool {
+        self.own.get(message).is_some_and(|is_own| *is_own)
     }
 
     /// A passage as its message knows it.

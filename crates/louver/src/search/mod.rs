@@ -22,15 +22,21 @@
 //! ```
 
 mod among;
+mod beyond;
 mod found;
 mod index;
+mod names;
+mod novelty;
 mod passages;
 mod ranking;
+mod sight;
 mod terms;
 
 pub use among::{Among, QUERY_POSTINGS};
 pub use found::{Found, Hit};
 pub use index::{Posting, SearchIndex};
+pub use novelty::Novelty;
 pub use passages::{PASSAGE_CHARS, passages};
 pub use ranking::Ranking;
+pub use sight::Sight;
 pub use terms::terms;

@@ -1,5 +1,7 @@
 //! Which passages are best.
 
+use std::collections::HashMap;
+
 /// How passages are ranked: BM25 with what conversations add to it.
 ///
 /// A hit is read as a whole, so that a long passage says more than a short one. What was asked for often stands right
@@ -27,12 +29,14 @@ pub struct Ranking {
     pub faint: f64,
     /// What a passage has of the one before it; of each earlier one half as much.
     pub following: f64,
+    /// What a passage has of the best one of the message before: a call names a file, and all of the result is about it.
+    pub answering: f64,
 }
 
 /// How many passages before a passage count for it.
 const REACH: usize = 5;
 /// A query of so few terms is somebody's words: what holds all of them comes first.
-const FEW_TERMS: usize = 6;
+pub(super) const FEW_TERMS: usize = 6;
 /// A term that stands in so few passages may always decide.
 const FEW_PASSAGES: f64 = 4.0;
 
@@ -49,6 +53,7 @@ impl Default for Ranking {
             common_share: 0.02,
             faint: 0.01,
             following: 0.75,
+            answering: 0.0,
         }
     }
 }
@@ -66,6 +71,22 @@ impl Ranking {
         common_share: 1.0,
         faint: 1.0,
         following: 0.0,
+        answering: 0.0,
+    };
+
+    /// What a long question may be about in the widest sense: not to be shown as it is, but to be chosen from.
+    pub(super) const WIDE: Self = Self {
+        saturation: 1.2,
+        length_weight: 0.0,
+        length_power: 0.0,
+        least_terms: 0,
+        rarity_power: 2.0,
+        identifier: 3.0,
+        deciding: 24,
+        common_share: 0.1,
+        faint: 0.01,
+        following: 1.0,
+        answering: 0.5,
     };
 }
 
@@ -123,10 +144,20 @@ impl Scores {
         *score += weight * times * (saturation + 1.0) / (times + saturation * held_back);
     }
 
-    /// The places of the best passages, best first; of equal ones the newest. Only passages that hold a term are among
+    /// The places of the best passages with their scores, best first; of equal ones the newest. Only passages that hold a term are among
     /// them.
-    pub(super) fn best(self, limit: usize, length_of: impl Fn(u32) -> u32) -> Vec<u32> {
-        let ranked = |place: &u32| (self.holds_all(*place), self.at(*place, length_of(*place)), *place);
+    pub(super) fn best(
+        self,
+        limit: usize,
+        length_of: impl Fn(u32) -> u32,
+        message_of: impl Fn(u32) -> Option<usize>,
+    ) -> Vec<(u32, f64)> {
+        let messages = self.best_of_messages(&message_of);
+        let before = |place: u32| {
+            let before = message_of(place).and_then(|message| message.checked_sub(1));
+            before.and_then(|before| messages.get(&before)).copied().unwrap_or_default()
+        };
+        let ranked = |place: &u32| (self.holds_all(*place), self.at(*place, length_of(*place), before(*place)), *place);
         let mut best: Vec<(bool, f64, u32)> = self.touched.iter().map(ranked).collect();
         let order =
             |a: &(bool, f64, u32), b: &(bool, f64, u32)| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)).then(b.2.cmp(&a.2));
@@ -135,19 +166,30 @@ impl Scores {
             best.truncate(limit);
         }
         best.sort_unstable_by(order);
-        best.into_iter().map(|(.., place)| place).collect()
+        best.into_iter().map(|(_, score, place)| (place, score)).collect()
     }
 
     fn holds_all(&self, place: u32) -> bool {
         self.held.get(place as usize).is_some_and(|held| usize::from(*held) == self.terms)
     }
 
-    /// The score of a passage, with what it has of those before it and by its length.
-    fn at(&self, place: u32, length: u32) -> f64 {
-        let Ranking { following, length_power, least_terms, .. } = self.ranking;
+    /// The highest score of a passage of each message; of none where it does not matter.
+    fn best_of_messages(&self, message_of: impl Fn(u32) -> Option<usize>) -> HashMap<usize, f64> {
+        let mut best: HashMap<usize, f64> = HashMap::new();
+        let touched = if self.ranking.answering == 0.0 { &[][..] } else { &self.touched };
+        for (message, place) in touched.iter().filter_map(|place| Some((message_of(*place)?, *place))) {
+            let score = best.entry(message).or_default();
+            *score = score.max(self.scores[place as usize]);
+        }
+        best
+    }
+
+    /// The score of a passage, with what it has of those before it and of the message before, and by its length.
+    fn at(&self, place: u32, length: u32, message_before: f64) -> f64 {
+        let Ranking { following, answering, length_power, least_terms, .. } = self.ranking;
         let place = place as usize;
         let mut share = following;
-        let mut score = self.scores[place];
+        let mut score = self.scores[place] + answering * message_before;
         for before in self.scores[place.saturating_sub(REACH)..place].iter().rev() {
             score += share * before;
             share /= 2.0;
@@ -160,6 +202,10 @@ impl Scores {
 mod tests {
     use super::*;
 
+    fn best(scores: Scores, limit: usize, length_of: impl Fn(u32) -> u32) -> Vec<u32> {
+        scores.best(limit, length_of, |place| Some(place as usize)).into_iter().map(|(place, _)| place).collect()
+    }
+
     #[test]
     fn by_bm25_rare_terms_and_short_passages_win_and_ties_go_to_the_newest() {
         let lengths = [10, 10, 40, 10];
@@ -168,24 +214,24 @@ mod tests {
         assert!(rare > common && common > 0.0);
         let mut scores = new();
         (0..4).zip(lengths).for_each(|(place, length)| scores.add(place, common, 1, length));
-        assert_eq!(scores.best(3, |place| lengths[place as usize]), [3, 1, 0]);
+        assert_eq!(best(scores, 3, |place| lengths[place as usize]), [3, 1, 0]);
         let mut scores = new();
         (0..4).zip(lengths).for_each(|(place, length)| scores.add(place, common, 3, length));
         scores.add(2, rare, 1, 40);
-        assert_eq!(scores.best(9, |place| lengths[place as usize]), [2, 3, 1, 0]);
+        assert_eq!(best(scores, 9, |place| lengths[place as usize]), [2, 3, 1, 0]);
     }
 
     #[test]
     fn of_a_few_words_what_holds_all_of_them_is_best() {
         let lengths = [3, 400, 400];
-        let best = |terms| {
+        let best_of = |terms| {
             let mut scores = Scores::new(Ranking::default(), 3, 803).of_terms(terms);
             (0..2).for_each(|place| scores.add(place, 5.0, 1, lengths[place as usize]));
             [0, 2].iter().for_each(|place| scores.add(*place, 1.0, 1, lengths[*place as usize]));
-            scores.best(3, |place| lengths[place as usize])
+            best(scores, 3, |place| lengths[place as usize])
         };
-        assert_eq!(best(2)[0], 0, "short, but it has both");
-        assert_ne!(best(FEW_TERMS + 1)[0], 0, "a long question is about its rarest words");
+        assert_eq!(best_of(2)[0], 0, "short, but it has both");
+        assert_ne!(best_of(FEW_TERMS + 1)[0], 0, "a long question is about its rarest words");
     }
 
     #[test]
@@ -194,10 +240,23 @@ mod tests {
         let weight = scores.weight(0, false, 1);
         (0..20).for_each(|place| scores.add(place, weight / 100.0, 1, 100));
         scores.add(8, weight, 1, 100);
-        assert_eq!(scores.best(6, |_| 100), [8, 9, 10, 11, 12, 13]);
+        assert_eq!(best(scores, 6, |_| 100), [8, 9, 10, 11, 12, 13]);
         let mut scores = Scores::new(Ranking::default(), 20, 2_000);
         [3, 12].iter().for_each(|place| scores.add(*place, weight, 1, 100));
-        assert_eq!(scores.best(6, |place| if place == 3 { 400 } else { 41 }), [3, 12]);
+        assert_eq!(best(scores, 6, |place| if place == 3 { 400 } else { 41 }), [3, 12]);
+    }
+
+    #[test]
+    fn all_of_a_result_has_a_share_of_the_call() {
+        let messages = [0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3];
+        let of = |answering| {
+            let mut scores = Scores::new(Ranking { answering, ..Ranking::default() }, 11, 1_100);
+            (0..11).for_each(|place| scores.add(place, 0.01, 1, 100));
+            scores.add(1, 1.0, 1, 100);
+            let best = scores.best(9, |_| 100, |place| Some(messages[place as usize]));
+            best.into_iter().any(|(place, _)| place == 7)
+        };
+        assert!(of(0.5) && !of(0.0), "it is too far away to follow the call, but is of its result");
     }
 
     #[test]

@@ -145,12 +145,13 @@ fn pairs(word: &str, offset: usize, tell: &mut impl FnMut(Range<usize>)) {
 }
 
 /// As much of a term as is looked up.
-fn start_of(term: &str) -> &str {
+pub(super) fn start_of(term: &str) -> &str {
     // A character is at least a byte.
     if term.len() <= TERM_CHARS { term } else { truncate(term, TERM_CHARS) }
 }
 
-fn lower_into(term: &str, lower: &mut String) {
+/// Puts a term in small letters.
+pub(super) fn lower_into(term: &str, lower: &mut String) {
     lower.clear();
     lower.extend(term.chars().flat_map(char::to_lowercase));
 }
