@@ -2,7 +2,7 @@
 //! common words, as JSON lines.
 
 use louver::json::text::encode;
-use louver::search::{Among, SearchIndex, passages};
+use louver::search::{Among, SearchIndex, Sight, passages};
 use louver::wire::{Format, Message};
 use louver_bench::{Random, prose, tool_output};
 use std::collections::BTreeMap;
@@ -18,6 +18,8 @@ const QUERIES: usize = 200;
 /// A query's time is the best of so many, so that whatever else the machine does is not counted.
 const TRIES: usize = 3;
 const HITS: usize = 5;
+/// Messages that whoever asks still sees, where it is asked for what is not seen.
+const SEEN: usize = 100;
 /// Names that there are to be mentioned.
 const NAMES: f64 = 200_000.0;
 
@@ -56,8 +58,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut pick = |from: &[String], count: usize| -> String {
         (0..count).map(|_| from[random.below(from.len())].as_str()).collect::<Vec<_>>().join(" ")
     };
+    let nothing = Sight::default();
     let measure = |query, make: &mut dyn FnMut() -> String| -> Result<(), Box<dyn Error>> {
-        println!("{}", serde_json::to_string(&searched(&among, &messages, query, make))?);
+        println!("{}", serde_json::to_string(&searched(&among, &nothing, &messages, query, make))?);
         Ok(())
     };
     measure("one rare word", &mut || pick(rare, 1))?;
@@ -68,7 +71,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     measure("200 words, half of them of the 20 most common", &mut || {
         format!("{} {}", pick(&words, 100), pick(common, 100))
     })?;
-    measure("a whole message of the conversation", &mut || pick(&texts(&messages), 1))
+    let texts = texts(&messages);
+    measure("a whole message of the conversation", &mut || pick(&texts, 1))?;
+    let sight: Sight = messages[messages.len() - SEEN..].iter().collect();
+    let query = "a whole message, for whoever sees the newest 100";
+    let found = searched(&among, &sight, &messages, query, &mut || pick(&texts, 1));
+    println!("{}", serde_json::to_string(&found)?);
+    Ok(())
 }
 
 /// What people and tools say by turns, each with a few names of its own so that there is something rare to look for.
@@ -110,6 +119,7 @@ fn texts(messages: &[Message]) -> Vec<String> {
 
 fn searched(
     among: &Among<'_>,
+    sight: &Sight,
     messages: &[Message],
     query: &'static str,
     make: &mut dyn FnMut() -> String,
@@ -120,7 +130,7 @@ fn searched(
         let mut best = f64::INFINITY;
         for _ in 0..TRIES {
             let started = Instant::now();
-            hits += black_box(shown(among, messages, &text)).len();
+            hits += black_box(shown(among, sight, messages, &text)).len();
             best = best.min(started.elapsed().as_secs_f64() * 1e6);
         }
         micros.push(best);
@@ -131,8 +141,13 @@ fn searched(
 }
 
 /// The best hits as `louver recall` shows them: their texts, and where the words of the query stand in them.
-fn shown(among: &Among<'_>, messages: &[Message], query: &str) -> Vec<(Option<String>, Vec<Range<usize>>)> {
-    let found = among.search(query, HITS);
+fn shown(
+    among: &Among<'_>,
+    sight: &Sight,
+    messages: &[Message],
+    query: &str,
+) -> Vec<(Option<String>, Vec<Range<usize>>)> {
+    let found = among.search_beyond(sight, query, HITS, |message| messages.get(message));
     let texts = found.hits.iter().map(|hit| passages(&messages[hit.message]).into_iter().nth(hit.passage));
     texts.map(|text| (text.clone(), found.marks(text.as_deref().unwrap_or_default()))).collect()
 }

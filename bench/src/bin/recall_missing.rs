@@ -4,11 +4,14 @@
 //!
 //! The folder is the one that `LOUVER_CORPUS` names, unless one is given. Every conversation is replayed (`chars4`, a window
 //! of 200,000 tokens, 1.25/0.1); wherever a request does not mention an identifier that its recorded answer refers to,
-//! the five best passages are looked for among what was left out, asking with what the request's last three messages say.
-//! The bound asks with the recorded answer itself. `--tune` varies one constant of the ranking after the other, and judges what is
-//! best in four fifths of the conversations by the fifth that had no say (fixed seed).
+//! the five best passages are looked for among what was left out, asking with what the request's last three messages say:
+//! by BM25, by words alone as an archive is searched, and by words and by what the request does not show, as `recall` and
+//! replay search. The bound asks with the recorded answer itself.
+//!
+//! `--tune` varies one constant after the other. Then it draws settings at random (fixed seed) and judges what is best in
+//! four fifths of the conversations by the fifth that had no say: what constants found this way are worth elsewhere.
 
-use louver::search::{Hit, Ranking, SearchIndex, passages};
+use louver::search::{Hit, Novelty, Ranking, SearchIndex, passages};
 use louver_bench::Random;
 use louver_replay::input::{find, read};
 use louver_replay::retention::{Retrieved, Share};
@@ -20,8 +23,9 @@ use std::path::PathBuf;
 const HITS: usize = 5;
 const FOLDS: usize = 5;
 const SEED: u64 = 9;
-/// What a point of the bound weighs against a point of what is found: who asks with the right words is served, too.
-const BOUND_WEIGHT: f64 = 0.3;
+/// Settings drawn at random, and how often the conversations are dealt into fifths anew.
+const DRAWN: usize = 200;
+const DEALS: u64 = 5;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut folder, mut policy, mut is_tuned) = (std::env::var_os("LOUVER_CORPUS"), "ladder".to_owned(), false);
@@ -49,16 +53,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let requests: usize = asked.iter().map(|one| one.searches.all.len()).sum();
     println!("{policy}: {requests} requests of {} conversations lack something\n", asked.len());
     println!("of what is not mentioned, and of the lines that are missing, in percent: of all, mean of conversations");
-    let (before, after) = (Ranking::BM25, Ranking::default());
-    let runs = [("before", before), ("after", after)].map(|(name, ranking)| {
-        let found = found(&mut asked, &ranking);
-        println!("{:<18}{}", format!("bound, {name}"), Rates::of(found.iter().map(|one| one.bound)));
-        println!("{name:<18}{}", Rates::of(found.iter().map(|one| one.asked)));
-        found
-    });
+    let beyond = Way::Beyond(Novelty::default());
+    let ways =
+        [("BM25", Way::Words(Ranking::BM25)), ("words", Way::Words(Ranking::default())), ("beyond sight", beyond)];
+    for (name, way) in ways {
+        println!("{:<22}{}", format!("{name}, bound"), Rates::of(&found(&mut asked, &way, answer)));
+        println!("{name:<22}{}", Rates::of(&found(&mut asked, &way, query)));
+    }
     if is_tuned {
-        let [_, shipped] = runs;
-        tune(&mut asked, shipped);
+        vary(&mut asked);
+        judge(&mut asked);
     }
     Ok(())
 }
@@ -69,6 +73,15 @@ fn conversations(folder: PathBuf) -> Result<Vec<Conversation>, Box<dyn Error>> {
         all.extend(read(&source).map_err(|error| format!("{}: {error}", source.name()))?);
     }
     Ok(all)
+}
+
+/// How passages are found.
+#[derive(Clone, Copy)]
+enum Way {
+    /// By the words of the query alone.
+    Words(Ranking),
+    /// By these and by what the request does not show.
+    Beyond(Novelty),
 }
 
 /// A conversation with its searches.
@@ -82,11 +95,15 @@ struct Asked<'a> {
 /// What was found of what was missing: identifiers and lines.
 type Found = [Share; 2];
 
-/// The same with the last three messages as the query and with the recorded answer.
-#[derive(Clone, Copy, Default)]
-struct Both {
-    asked: Found,
-    bound: Found,
+/// What a search asks with.
+type Text = fn(&Search) -> &str;
+
+fn query(search: &Search) -> &str {
+    &search.query
+}
+
+fn answer(search: &Search) -> &str {
+    &search.answer
 }
 
 impl<'a> Asked<'a> {
@@ -95,22 +112,27 @@ impl<'a> Asked<'a> {
         Self { searches, conversation, index, read: HashMap::new() }
     }
 
-    fn found(&mut self, ranking: &Ranking) -> Both {
-        let mut both = Both::default();
+    fn hits(&self, way: &Way, search: &Search, text: &str) -> Vec<Hit> {
+        let among = self.index.among(|message| search.left_out.get(message) == Some(&true));
+        let message = |index: usize| self.conversation.messages.get(index).map(|message| &**message);
+        match way {
+            Way::Words(ranking) => among.search_by(ranking, text, HITS).hits,
+            Way::Beyond(novelty) => among.search_beyond_by(novelty, &search.sight, text, HITS, message).hits,
+        }
+    }
+
+    fn found(&mut self, way: &Way, text: Text) -> Found {
+        let mut found = Found::default();
         for at in 0..self.searches.all.len() {
             let search = &self.searches.all[at];
-            let among = self.index.among(|message| search.left_out.get(message) == Some(&true));
-            let [asked, bound] = [&search.query, &search.answer].map(|text| among.search_by(ranking, text, HITS).hits);
-            drop(among);
-            for hit in asked.iter().chain(&bound) {
-                let text = || passages(&self.conversation.messages[hit.message]).swap_remove(hit.passage);
-                self.read.entry(*hit).or_insert_with(|| self.searches.read(&text()));
+            let hits = self.hits(way, search, text(search));
+            for hit in &hits {
+                let passage = || passages(&self.conversation.messages[hit.message]).swap_remove(hit.passage);
+                self.read.entry(*hit).or_insert_with(|| self.searches.read(&passage()));
             }
-            let search = &self.searches.all[at];
-            add(&mut both.asked, search, &self.read, &asked);
-            add(&mut both.bound, search, &self.read, &bound);
+            add(&mut found, &self.searches.all[at], &self.read, &hits);
         }
-        both
+        found
     }
 }
 
@@ -126,8 +148,8 @@ fn add(found: &mut Found, search: &Search, read: &HashMap<Hit, Retrieved>, hits:
     }
 }
 
-fn found(asked: &mut [Asked<'_>], ranking: &Ranking) -> Vec<Both> {
-    asked.iter_mut().map(|one| one.found(ranking)).collect()
+fn found(asked: &mut [Asked<'_>], way: &Way, text: Text) -> Vec<Found> {
+    asked.iter_mut().map(|one| one.found(way, text)).collect()
 }
 
 /// Shares in percent: of all, and the mean of the conversations'.
@@ -135,8 +157,8 @@ fn found(asked: &mut [Asked<'_>], ranking: &Ranking) -> Vec<Both> {
 struct Rates([[f64; 2]; 2]);
 
 impl Rates {
-    fn of(found: impl Iterator<Item = Found>) -> Self {
-        let found: Vec<Found> = found.collect();
+    fn of<'f>(found: impl IntoIterator<Item = &'f Found>) -> Self {
+        let found: Vec<&Found> = found.into_iter().collect();
         Self([0, 1].map(|what| {
             let mut all = Share::default();
             found.iter().for_each(|one| all.join(one[what]));
@@ -154,58 +176,76 @@ impl std::fmt::Display for Rates {
     }
 }
 
-/// What some conversations say for a ranking.
-fn value<'f>(found: impl Iterator<Item = &'f Both> + Clone) -> f64 {
-    let Rates([asked, _]) = Rates::of(found.clone().map(|one| one.asked));
-    let Rates([bound, _]) = Rates::of(found.map(|one| one.bound));
-    asked[0] + asked[1] + BOUND_WEIGHT * (bound[0] + bound[1])
-}
+/// A constant of the choice, and what it might be.
+type Constant = (&'static str, &'static [f64], fn(&mut Novelty, f64));
 
-/// The shipped ranking with one constant changed.
-fn varied() -> Vec<(String, Ranking)> {
-    let mut all = Vec::new();
-    let mut vary = |name: &str, values: &[f64], set: fn(&mut Ranking, f64)| {
+const CONSTANTS: [Constant; 16] = [
+    ("candidates", &[24.0, 48.0, 96.0, 192.0], |novelty, value| novelty.candidates = value as usize),
+    ("least_score", &[0.01, 0.03, 0.1], |novelty, value| novelty.least_score = value),
+    ("seen_power", &[0.0, 0.2, 0.4, 0.7], |novelty, value| novelty.seen_power = value),
+    ("least_seen", &[0.02, 0.05, 0.1, 0.2], |novelty, value| novelty.least_seen = value),
+    ("own", &[1.0, 4.0, 8.0, 12.0, 18.0], |novelty, value| novelty.own = value),
+    ("age_power", &[0.0, 0.4, 0.6, 0.8], |novelty, value| novelty.age_power = value),
+    ("least_age", &[10.0, 20.0, 30.0, 50.0], |novelty, value| novelty.least_age = value as usize),
+    ("resemblance", &[0.0, 1.5, 2.5, 3.5], |novelty, value| novelty.resemblance = value),
+    ("asked", &[1.0, 10.0, 100.0], |novelty, value| novelty.asked = value),
+    ("number", &[0.1, 0.2, 0.4, 1.0], |novelty, value| novelty.number = value),
+    ("deciding", &[12.0, 16.0, 24.0, 32.0], |novelty, value| novelty.ranking.deciding = value as usize),
+    ("common_share", &[0.03, 0.06, 0.1, 0.15], |novelty, value| novelty.ranking.common_share = value),
+    ("rarity_power", &[1.0, 1.5, 2.0, 3.0], |novelty, value| novelty.ranking.rarity_power = value),
+    ("identifier", &[1.0, 2.0, 3.0, 5.0], |novelty, value| novelty.ranking.identifier = value),
+    ("following", &[0.0, 0.5, 0.75, 1.0], |novelty, value| novelty.ranking.following = value),
+    ("answering", &[0.0, 0.25, 0.5, 1.0], |novelty, value| novelty.ranking.answering = value),
+];
+
+/// One constant at a time, the others as shipped.
+fn vary(asked: &mut [Asked<'_>]) {
+    println!("\none constant at a time; identifiers and lines, then the bound");
+    for (name, values, set) in CONSTANTS {
         for value in values {
-            let mut ranking = Ranking::default();
-            set(&mut ranking, *value);
-            all.push((format!("{name}: {value}"), ranking));
+            let mut novelty = Novelty::default();
+            set(&mut novelty, *value);
+            let is_shipped = if novelty == Novelty::default() { " (shipped)" } else { "" };
+            let [now, bound] = [query, answer].map(|text: Text| Rates::of(&found(asked, &Way::Beyond(novelty), text)));
+            println!("{:<28}{now}   bound {bound}", format!("{name}: {value}{is_shipped}"));
         }
-    };
-    vary("length_weight", &[0.25, 0.5], |ranking, value| ranking.length_weight = value);
-    vary("length_power", &[0.0, 0.5, 1.5], |ranking, value| ranking.length_power = value);
-    vary("least_terms", &[0.0, 100.0, 200.0], |ranking, value| ranking.least_terms = value as u32);
-    vary("rarity_power", &[1.0, 1.5, 3.0], |ranking, value| ranking.rarity_power = value);
-    vary("identifier", &[1.0, 2.0, 5.0], |ranking, value| ranking.identifier = value);
-    vary("deciding", &[8.0, 16.0, 24.0, 32.0], |ranking, value| ranking.deciding = value as usize);
-    vary("common_share", &[0.01, 0.03, 0.05, 1.0], |ranking, value| ranking.common_share = value);
-    vary("faint", &[0.001, 0.1, 1.0], |ranking, value| ranking.faint = value);
-    vary("following", &[0.0, 0.25, 0.5, 1.0], |ranking, value| ranking.following = value);
-    all
+    }
 }
 
-fn tune(asked: &mut [Asked<'_>], shipped: Vec<Both>) {
-    println!("\none constant at a time, beside what is shipped; identifiers, then the bound");
-    let mut tried = vec![("as shipped".to_owned(), shipped)];
-    tried.extend(varied().into_iter().map(|(name, ranking)| (name, found(asked, &ranking))));
-    for (name, found) in &tried {
-        let (now, bound) = (found.iter().map(|one| one.asked), found.iter().map(|one| one.bound));
-        println!("{name:<22}{}   bound {}", Rates::of(now), Rates::of(bound));
-    }
-    let mut order: Vec<usize> = (0..asked.len()).collect();
+/// What some conversations say for a setting.
+fn value<'f>(found: impl IntoIterator<Item = &'f Found>) -> f64 {
+    let Rates([[mentions, mean], _]) = Rates::of(found);
+    mentions + mean
+}
+
+/// The best of some settings for some conversations.
+fn best<'t>(tried: &'t [Vec<Found>], conversations: &[usize]) -> Option<&'t Vec<Found>> {
+    let value = |found: &[Found]| value(conversations.iter().map(|at| &found[*at]));
+    tried.iter().max_by(|a, b| value(a).total_cmp(&value(b)))
+}
+
+/// Settings drawn at random: the best for four fifths of the conversations, judged by the fifth.
+fn judge(asked: &mut [Asked<'_>]) {
     let mut random = Random::new(SEED);
-    (1..order.len()).rev().for_each(|left| order.swap(left, random.below(left + 1)));
-    println!("\nthe best for four fifths, judged by the fifth");
-    for fold in 0..FOLDS {
-        let part = |found: &[Both], is_held_out: bool| -> Vec<Both> {
-            let all = order.iter().enumerate().filter(|(place, _)| (place % FOLDS == fold) == is_held_out);
-            all.map(|(_, at)| found[*at]).collect()
-        };
-        let best = tried.iter().max_by(|a, b| {
-            let of = |found: &[Both]| value(part(found, false).iter());
-            of(&a.1).total_cmp(&of(&b.1))
-        });
-        let Some((name, found)) = best else { continue };
-        let rates = |found: &[Both]| Rates::of(part(found, true).into_iter().map(|one| one.asked));
-        println!("fold {fold}: {name:<22}{}   shipped {}", rates(found), rates(&tried[0].1));
+    let draw = |_| {
+        let mut novelty = Novelty::default();
+        CONSTANTS.iter().for_each(|(_, values, set)| set(&mut novelty, values[random.below(values.len())]));
+        found(asked, &Way::Beyond(novelty), query)
+    };
+    let tried: Vec<Vec<Found>> = (0..DRAWN).map(draw).collect();
+    let mut order: Vec<usize> = (0..asked.len()).collect();
+    println!("\n{DRAWN} settings drawn at random");
+    println!("the best for all                 {}", Rates::of(best(&tried, &order).into_iter().flatten()));
+    for seed in SEED..SEED + DEALS {
+        let mut random = Random::new(seed);
+        (1..order.len()).rev().for_each(|left| order.swap(left, random.below(left + 1)));
+        let mut unseen = Vec::with_capacity(order.len());
+        for fold in 0..FOLDS {
+            let (held_out, others): (Vec<usize>, Vec<usize>) = (0..order.len()).partition(|at| at % FOLDS == fold);
+            let [held_out, others] =
+                [held_out, others].map(|some| some.iter().map(|at| order[*at]).collect::<Vec<_>>());
+            unseen.extend(best(&tried, &others).into_iter().flat_map(|found| held_out.iter().map(|at| found[*at])));
+        }
+        println!("best for 4/5, judged by the 5th  {}", Rates::of(&unseen));
     }
 }

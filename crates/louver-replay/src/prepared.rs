@@ -13,6 +13,7 @@ use crate::terms::{Books, Cache, Clock};
 use louver::Role;
 use louver::budget::{Budget, NothingLeft};
 use louver::catalog::Cost;
+use louver::search::Sight;
 use louver::tokens::{Factor, Millitokens};
 use std::sync::Arc;
 
@@ -137,9 +138,9 @@ impl<'a> Prepared<'a> {
         problem.best(cuts)
     }
 
-    /// What a search brings back from what was left out.
-    pub(crate) fn retrieve(&mut self, query: &str, is_left_out: impl Fn(usize) -> bool) -> Retrieved {
-        self.retrieval.search(query, is_left_out, &mut self.contents.numbering)
+    /// What a search brings back from what was left out, for whoever sees the rest.
+    pub(crate) fn retrieve(&mut self, query: &str, sight: &Sight, is_left_out: impl Fn(usize) -> bool) -> Retrieved {
+        self.retrieval.search(query, sight, is_left_out, &mut self.contents.numbering)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::watch::{Change, Watch};
 use louver::Window;
 use louver::budget::NothingLeft;
 use louver::policy::SettingsError;
+use louver::search::Sight;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -195,9 +196,14 @@ impl Run {
         query(self.window.view().iter().skip(before).map(|sent| sent.message))
     }
 
-    /// What stands in the five best hits for them.
+    /// The names that stand in the request.
+    pub(crate) fn sight(&self) -> Sight {
+        self.window.view().iter().map(|sent| sent.message).collect()
+    }
+
+    /// What stands in the five best hits for its last three messages.
     fn retrieve(&self, prepared: &mut Prepared<'_>) -> Retrieved {
-        prepared.retrieve(&self.query(), |message| self.watch.is_left_out(message))
+        prepared.retrieve(&self.query(), &self.sight(), |message| self.watch.is_left_out(message))
     }
 }
 

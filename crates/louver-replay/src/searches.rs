@@ -7,6 +7,7 @@ use crate::options::Options;
 use crate::prepared::Prepared;
 use crate::retention::{Reference, Retrieved, query};
 use crate::run::Run;
+use louver::search::Sight;
 
 /// A request that lacks something its recorded answer refers to.
 #[derive(Clone, Debug)]
@@ -15,6 +16,8 @@ pub struct Search {
     pub left_out: Vec<bool>,
     /// What the last three messages of the request say.
     pub query: String,
+    /// The names that stand in the request.
+    pub sight: Sight,
     /// What the recorded answer says: nobody knows it when the request is made, so nothing finds more.
     pub answer: String,
     /// What the request does not mention.
@@ -72,6 +75,7 @@ impl<'a> Searches<'a> {
             all.push(Search {
                 left_out: (0..turn.at).map(|message| run.watch.is_left_out(message)).collect(),
                 query: run.query(),
+                sight: run.sight(),
                 answer: query(answer.iter().map(|message| &**message)),
                 unmentioned,
                 without_line,

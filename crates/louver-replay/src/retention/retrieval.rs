@@ -3,7 +3,7 @@
 use super::names_and_lines::{Numbering, sort_unique};
 use louver::Message;
 use louver::plain_text::plain_texts;
-use louver::search::{Hit, SearchIndex, passages};
+use louver::search::{Hit, SearchIndex, Sight, passages};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ const HITS: usize = 5;
 ///
 /// ```
 /// use louver::wire::{Format, Message};
+/// use louver::search::Sight;
 /// use louver_replay::retention::{Numbering, Retrieval, query};
 /// use std::sync::Arc;
 ///
@@ -24,7 +25,8 @@ const HITS: usize = 5;
 /// };
 /// let messages = [say("See src/budget.rs about it."), say("Then max_output."), say("Where is the budget?")];
 /// let (mut retrieval, mut numbering) = (Retrieval::of(&messages), Numbering::default());
-/// let found = retrieval.search(&query([&*messages[2]]), |message| message < 2, &mut numbering);
+/// let sight: Sight = [&*messages[2]].into_iter().collect();
+/// let found = retrieval.search(&query([&*messages[2]]), &sight, |message| message < 2, &mut numbering);
 /// assert_eq!(found.identifiers, numbering.identifiers_of("src/budget.rs"));
 /// ```
 #[derive(Debug)]
@@ -50,10 +52,17 @@ impl<'a> Retrieval<'a> {
         Self { messages, index: SearchIndex::default(), read: HashMap::new() }
     }
 
-    /// What stands in the best hits among the messages that were left out.
-    pub fn search(&mut self, query: &str, is_left_out: impl Fn(usize) -> bool, numbering: &mut Numbering) -> Retrieved {
+    /// What stands in the best hits among the messages that were left out, for whoever sees the others.
+    pub fn search(
+        &mut self,
+        query: &str,
+        sight: &Sight,
+        is_left_out: impl Fn(usize) -> bool,
+        numbering: &mut Numbering,
+    ) -> Retrieved {
         self.read_up_to((0..self.messages.len()).rfind(|message| is_left_out(*message)));
-        let found = self.index.among(is_left_out).search(query, HITS);
+        let message = |index: usize| self.messages.get(index).map(|message| &**message);
+        let found = self.index.among(is_left_out).search_beyond(sight, query, HITS, message);
         let mut all = Retrieved::default();
         for hit in found.hits {
             let read = self.read.entry(hit).or_insert_with(|| {
