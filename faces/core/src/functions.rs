@@ -5,7 +5,7 @@ use louver::address::Address;
 use louver::inspect::{Figures, Piece, pieces};
 use louver::legality::{self, RepairError, Repaired};
 use louver::report::{Action, Report};
-use louver::search::{SearchIndex, passages};
+use louver::search::{SearchIndex, Sight, passages};
 use louver::trim::{TrimError, trimmed_window};
 use louver::wire::{Fix, Violation};
 use louver::{Body, Format, Role};
@@ -170,17 +170,22 @@ fn search(
     query: &str,
     limit: usize,
 ) -> Result<Vec<(usize, Option<String>)>, TrimError> {
-    let all = || (0..body.messages().len()).collect();
-    let left_out: HashSet<usize> = match resolved.lacks_window() {
+    let all = || ((0..body.messages().len()).collect(), Sight::default());
+    let (left_out, sight): (HashSet<usize>, Sight) = match resolved.lacks_window() {
         true => all(),
         false => match trimmed_window(body, resolved.trim_options()) {
-            Ok(window) => window.left_out().map(|(index, _)| index).collect(),
+            Ok(window) => {
+                let sight = window.view().iter().map(|sent| sent.message).collect();
+                (window.left_out().map(|(index, _)| index).collect(), sight)
+            }
             Err(TrimError::Overflow(_)) => all(),
             Err(error) => return Err(error),
         },
     };
     let index: SearchIndex = body.messages().iter().map(|message| &**message).collect();
-    let found = index.among(|message| left_out.contains(&message)).search(query, limit);
+    let among = index.among(|message| left_out.contains(&message));
+    let message = |index: usize| body.messages().get(index).map(|message| &**message);
+    let found = among.search_beyond(&sight, query, limit, message);
     let text = |message: usize, passage| passages(body.messages().get(message)?).into_iter().nth(passage);
     Ok(found.hits.iter().map(|hit| (hit.message, text(hit.message, hit.passage))).collect())
 }

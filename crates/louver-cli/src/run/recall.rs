@@ -8,7 +8,7 @@ use crate::recall::{Columns, Excerpt, Row, excerpts, hits, messages, rows};
 use crate::settings::Wanted;
 use crate::window::{Window, WindowChoice};
 use louver::address::Address;
-use louver::search::SearchIndex;
+use louver::search::{SearchIndex, Sight};
 use louver::trim::{TrimError, trimmed_window};
 use louver::{Body, Message};
 use serde_json::value::RawValue;
@@ -65,7 +65,7 @@ pub(super) fn show_messages<'m>(
 
 /// The best passages of what was left out.
 fn search(job: &Recall, query: &str, window: &Window, body: &Body, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
-    let left_out = left_out(window, body, shell)?;
+    let (left_out, sight) = left_out(window, body, shell)?;
     if left_out.is_empty() {
         let policy = window.config.policy.name();
         return nothing(
@@ -76,7 +76,8 @@ fn search(job: &Recall, query: &str, window: &Window, body: &Body, shell: &mut S
     }
     let index: SearchIndex = body.messages().iter().map(|message| &**message).collect();
     let among = index.among(|message| left_out.contains(&message));
-    let found = excerpts(body, &among.search(query, job.limit));
+    let message = |index: usize| body.messages().get(index).map(|message| &**message);
+    let found = excerpts(body, &among.search_beyond(&sight, query, job.limit, message));
     if found.is_empty() {
         return nothing(job, NO_SUCH_WORDS, shell);
     }
@@ -99,9 +100,9 @@ pub(super) fn show_hits<'e>(
     deliver(job, Deliverable::Text(&hits(&rows, found, Columns(columns))), shell)
 }
 
-/// What the policy leaves out; where it cannot decide, everything.
-fn left_out(window: &Window, body: &Body, shell: &mut Shell<'_>) -> anyhow::Result<HashSet<usize>> {
-    let all = || (0..body.messages().len()).collect();
+/// What the policy leaves out, and what is seen in what it sends; where it cannot decide, everything and nothing.
+fn left_out(window: &Window, body: &Body, shell: &mut Shell<'_>) -> anyhow::Result<(HashSet<usize>, Sight)> {
+    let all = || ((0..body.messages().len()).collect(), Sight::default());
     window.warning.iter().for_each(|warning| shell.printer.warning(&warning.to_string()));
     shell.warn_of_idle_settings(window);
     if window.config.policy.needs_budget() && window.limit.is_none() {
@@ -117,7 +118,8 @@ fn left_out(window: &Window, body: &Body, shell: &mut Shell<'_>) -> anyhow::Resu
         }
         decided => decided?,
     };
-    Ok(decided.left_out().map(|(index, _)| index).collect())
+    let left_out = decided.left_out().map(|(index, _)| index).collect();
+    Ok((left_out, decided.view().iter().map(|sent| sent.message).collect()))
 }
 
 fn deliver(job: &Recall, result: Deliverable<'_>, shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
