@@ -73,7 +73,12 @@ fn asked(counters: Vec<String>, prices: Vec<String>, windows: Vec<u64>) -> Vec<(
     all
 }
 
-fn print_rows(conversations: &[Conversation], options: &Options, terms: &str, is_named: bool) -> Result<(), ReplayError> {
+fn print_rows(
+    conversations: &[Conversation],
+    options: &Options,
+    terms: &str,
+    is_named: bool,
+) -> Result<(), ReplayError> {
     let report = replay(conversations, options, &|_| {})?;
     for policy in ROWS {
         let own: Vec<&RunRow> = report.runs.iter().filter(|row| row.policy == policy).collect();

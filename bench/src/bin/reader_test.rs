@@ -110,7 +110,10 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     )?;
     put(
         "grading.md",
-        &sheet("1 right, 0.5 half right, 0 none, -0.5 confidently wrong.", &["a, as said", "a, with guesses", "b, as said", "b, with guesses"]),
+        &sheet(
+            "1 right, 0.5 half right, 0 none, -0.5 confidently wrong.",
+            &["a, as said", "a, with guesses", "b, as said", "b, with guesses"],
+        ),
     )?;
     put("which.json", &which(arguments, names, at))?;
     println!("{}: request {at} of {}, views of {size} characters", arguments.folder.display(), turns.len());

@@ -11,11 +11,12 @@
 //! `--tune` varies one constant after the other. Then it draws settings at random (fixed seed) and judges what is best in
 //! four fifths of the conversations by the fifth that had no say: what constants found this way are worth elsewhere.
 
-use louver::search::{Hit, Novelty, Ranking, SearchIndex, passages};
+use louver::search::{Hit, Novelty, Ranking, ReadPassages, SearchIndex, passages};
 use louver_bench::Random;
 use louver_replay::input::{find, read};
 use louver_replay::retention::{Retrieved, Share};
 use louver_replay::{Conversation, Options, Search, Searches};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::error::Error;
 use std::path::PathBuf;
@@ -89,6 +90,7 @@ struct Asked<'a> {
     searches: Searches<'a>,
     conversation: &'a Conversation,
     index: SearchIndex,
+    passages: RefCell<ReadPassages>,
     read: HashMap<Hit, Retrieved>,
 }
 
@@ -109,7 +111,7 @@ fn answer(search: &Search) -> &str {
 impl<'a> Asked<'a> {
     fn new(conversation: &'a Conversation, searches: Searches<'a>) -> Self {
         let index = conversation.messages.iter().map(|message| &**message).collect();
-        Self { searches, conversation, index, read: HashMap::new() }
+        Self { searches, conversation, index, passages: RefCell::default(), read: HashMap::new() }
     }
 
     fn hits(&self, way: &Way, search: &Search, text: &str) -> Vec<Hit> {
@@ -117,7 +119,10 @@ impl<'a> Asked<'a> {
         let message = |index: usize| self.conversation.messages.get(index).map(|message| &**message);
         match way {
             Way::Words(ranking) => among.search_by(ranking, text, HITS).hits,
-            Way::Beyond(novelty) => among.search_beyond_by(novelty, &search.sight, text, HITS, message).hits,
+            Way::Beyond(novelty) => {
+                let read = &mut self.passages.borrow_mut();
+                among.search_beyond_by(novelty, &search.sight, text, HITS, message, read).hits
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use super::names_and_lines::{Numbering, sort_unique};
 use louver::Message;
 use louver::plain_text::plain_texts;
-use louver::search::{Hit, SearchIndex, Sight, passages};
+use louver::search::{Hit, Novelty, ReadPassages, SearchIndex, Sight, passages};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -33,6 +33,7 @@ const HITS: usize = 5;
 pub struct Retrieval<'a> {
     messages: &'a [Arc<Message>],
     index: SearchIndex,
+    passages: ReadPassages,
     /// What stands in each passage that was ever found.
     read: HashMap<Hit, Retrieved>,
 }
@@ -49,7 +50,7 @@ pub struct Retrieved {
 impl<'a> Retrieval<'a> {
     /// Nothing is read before it is searched.
     pub fn of(messages: &'a [Arc<Message>]) -> Self {
-        Self { messages, index: SearchIndex::default(), read: HashMap::new() }
+        Self { messages, index: SearchIndex::default(), passages: ReadPassages::default(), read: HashMap::new() }
     }
 
     /// What stands in the best hits among the messages that were left out, for whoever sees the others.
@@ -62,7 +63,8 @@ impl<'a> Retrieval<'a> {
     ) -> Retrieved {
         self.read_up_to((0..self.messages.len()).rfind(|message| is_left_out(*message)));
         let message = |index: usize| self.messages.get(index).map(|message| &**message);
-        let found = self.index.among(is_left_out).search_beyond(sight, query, HITS, message);
+        let (among, novelty) = (self.index.among(is_left_out), Novelty::default());
+        let found = among.search_beyond_by(&novelty, sight, query, HITS, message, &mut self.passages);
         let mut all = Retrieved::default();
         for hit in found.hits {
             let read = self.read.entry(hit).or_insert_with(|| {

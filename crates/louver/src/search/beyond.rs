@@ -2,14 +2,15 @@
 
 use super::among::{Among, words};
 use super::found::{Found, Hit};
-use super::names::{is_number, names};
+use super::names::is_number;
 use super::novelty::{Novelty, Use};
-use super::passages::passages;
 use super::ranking::FEW_TERMS;
+use super::read::ReadPassages;
 use super::sight::Sight;
 use super::terms::terms;
 use crate::wire::Message;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use rustc_hash::FxHashMap;
+use std::collections::HashSet;
 
 /// How many passages that hold a name are looked at, the newest first: who used it long before matters little.
 const USES: usize = 256;
@@ -19,14 +20,8 @@ struct Candidate {
     hit: Hit,
     /// What speaks for it beside the names in it.
     weight: f64,
-    /// The names in it that are not seen.
-    unseen: Vec<usize>,
-}
-
-/// The names of the candidates and what each is worth.
-struct Unseen<'s> {
-    sight: &'s Sight,
-    numbers: HashMap<String, usize>,
+    /// The names in it that are not seen, by their numbers.
+    unseen: Vec<u32>,
 }
 
 impl Among<'_> {
@@ -59,10 +54,11 @@ impl Among<'_> {
         limit: usize,
         message: impl Fn(usize) -> Option<&'m Message>,
     ) -> Found {
-        self.search_beyond_by(&Novelty::default(), sight, query, limit, message)
+        self.search_beyond_by(&Novelty::default(), sight, query, limit, message, &mut ReadPassages::default())
     }
 
-    /// The same by another idea of what is worth bringing back: to measure what one is worth.
+    /// The same by another idea of what is worth bringing back, to measure what one is worth; `read` keeps what was read
+    /// of the messages, for whoever searches the same ones again.
     #[must_use]
     pub fn search_beyond_by<'m>(
         &self,
@@ -71,6 +67,7 @@ impl Among<'_> {
         query: &str,
         limit: usize,
         message: impl Fn(usize) -> Option<&'m Message>,
+        read: &mut ReadPassages,
     ) -> Found {
         let words = words(query);
         let wanted = self.wanted(&words);
@@ -78,9 +75,8 @@ impl Among<'_> {
             return self.search(query, limit);
         }
         let best = self.ranked(&novelty.ranking, &wanted, novelty.candidates.max(limit));
-        let mut unseen = Unseen { sight, numbers: HashMap::new() };
-        let candidates = candidates(&best, novelty, &mut unseen, message);
-        let worth = self.worth(unseen.numbers, &words, novelty);
+        let candidates = candidates(&best, novelty, sight, read, message);
+        let worth = self.worth(&candidates, &words, novelty, read);
         Found {
             hits: choose(candidates, worth, limit),
             terms: wanted.iter().map(|term| term.term.to_owned()).collect(),
@@ -88,16 +84,25 @@ impl Among<'_> {
     }
 
     /// What each name is worth, by its number.
-    fn worth(&self, numbers: HashMap<String, usize>, words: &HashSet<String>, novelty: &Novelty) -> Vec<f64> {
-        let mut worth = vec![0.0; numbers.len()];
-        for (name, number) in numbers {
+    fn worth(
+        &self,
+        candidates: &[Candidate],
+        words: &HashSet<String>,
+        novelty: &Novelty,
+        read: &ReadPassages,
+    ) -> FxHashMap<u32, f64> {
+        let of_name = |name: &str| {
             let (mut pieces, mut asked) = (0_u32, 0_u32);
-            terms(&name, |term, _| {
+            terms(name, |term, _| {
                 pieces += 1;
                 asked += u32::from(words.contains(term));
             });
             let asked_share = f64::from(asked) / f64::from(pieces.max(1));
-            worth[number] = novelty.of_name(&self.last_use(&name), asked_share, is_number(&name));
+            novelty.of_name(&self.last_use(name), asked_share, is_number(name))
+        };
+        let mut worth = FxHashMap::default();
+        for number in candidates.iter().flat_map(|candidate| &candidate.unseen) {
+            worth.entry(*number).or_insert_with(|| of_name(read.name(*number)));
         }
         worth
     }
@@ -127,47 +132,25 @@ impl Among<'_> {
 fn candidates<'m>(
     best: &[(Hit, f64)],
     novelty: &Novelty,
-    unseen: &mut Unseen<'_>,
+    sight: &Sight,
+    read: &mut ReadPassages,
     message: impl Fn(usize) -> Option<&'m Message>,
 ) -> Vec<Candidate> {
     let highest = best.first().map_or(1.0, |(_, score)| *score);
-    let mut texts: HashMap<usize, Vec<String>> = HashMap::new();
-    let mut candidate = |(hit, score): &(Hit, f64)| {
-        let cut = || message(hit.message).map(passages).unwrap_or_default();
-        let text = texts.entry(hit.message).or_insert_with(cut).get(hit.passage)?;
-        let (names, seen_share) = unseen.names(text);
-        Some(Candidate { hit: *hit, weight: novelty.of_passage(score / highest, seen_share), unseen: names })
+    let candidate = |(hit, score): &(Hit, f64)| {
+        let names = read.names_of(*hit, message(hit.message)?)?;
+        let unseen: Vec<u32> = names.iter().filter(|name| !sight.has(name.key)).map(|name| name.number).collect();
+        let seen_share = 1.0 - unseen.len() as f64 / names.len().max(1) as f64;
+        Some(Candidate { hit: *hit, weight: novelty.of_passage(score / highest, seen_share), unseen })
     };
-    best.iter().filter_map(&mut candidate).collect()
-}
-
-impl Unseen<'_> {
-    /// The numbers of the names of a text that are not seen, each once, and the share of its names that are.
-    fn names(&mut self, text: &str) -> (Vec<usize>, f64) {
-        let mut all: BTreeMap<String, bool> = BTreeMap::new();
-        names(text, |name| {
-            if !all.contains_key(name) {
-                all.insert(name.to_owned(), self.sight.has(name));
-            }
-        });
-        let count = all.len().max(1);
-        let unseen: Vec<usize> =
-            all.into_iter().filter(|(_, is_seen)| !is_seen).map(|(name, _)| self.number(name)).collect();
-        let seen_share = 1.0 - unseen.len() as f64 / count as f64;
-        (unseen, seen_share)
-    }
-
-    fn number(&mut self, name: String) -> usize {
-        let next = self.numbers.len();
-        *self.numbers.entry(name).or_insert(next)
-    }
+    best.iter().filter_map(candidate).collect()
 }
 
 /// The best candidates together: each next one by what the ones before do not say. Of equal ones the first.
-fn choose(mut candidates: Vec<Candidate>, mut worth: Vec<f64>, limit: usize) -> Vec<Hit> {
+fn choose(mut candidates: Vec<Candidate>, mut worth: FxHashMap<u32, f64>, limit: usize) -> Vec<Hit> {
     let mut hits = Vec::with_capacity(limit.min(candidates.len()));
     while hits.len() < limit {
-        let gain = |one: &Candidate| one.weight * one.unseen.iter().map(|name| worth[*name]).sum::<f64>();
+        let gain = |one: &Candidate| one.weight * one.unseen.iter().map(|name| worth[name]).sum::<f64>();
         let mut best: Option<(usize, f64)> = None;
         for (at, gain) in candidates.iter().map(gain).enumerate() {
             if best.is_none_or(|(_, most)| gain > most) {
@@ -176,7 +159,7 @@ fn choose(mut candidates: Vec<Candidate>, mut worth: Vec<f64>, limit: usize) -> 
         }
         let Some((at, _)) = best else { break };
         let chosen = candidates.remove(at);
-        chosen.unseen.iter().for_each(|name| worth[*name] = 0.0);
+        worth.extend(chosen.unseen.iter().map(|name| (*name, 0.0)));
         hits.push(chosen.hit);
     }
     hits

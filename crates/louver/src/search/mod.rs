@@ -29,6 +29,7 @@ mod names;
 mod novelty;
 mod passages;
 mod ranking;
+mod read;
 mod sight;
 mod terms;
 
@@ -38,5 +39,6 @@ pub use index::{Posting, SearchIndex};
 pub use novelty::Novelty;
 pub use passages::{PASSAGE_CHARS, passages};
 pub use ranking::Ranking;
+pub use read::ReadPassages;
 pub use sight::Sight;
 pub use terms::terms;

@@ -1,6 +1,7 @@
 //! The names in a text: what somebody uses again who goes on with the work.
 
 use super::terms::{lower_into, start_of};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// A hash has so many digits at least, a number so many.
 const HASH_DIGITS: usize = 7;
@@ -17,6 +18,11 @@ pub(super) fn names(text: &str, mut each: impl FnMut(&str)) {
     text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '.' | '/' | '-'))
         .filter(|run| run.len() > 2)
         .for_each(|run| names_of_run(run, &mut tell));
+}
+
+/// What a name is known by.
+pub(super) fn key(name: &str) -> u64 {
+    xxh3_64(name.as_bytes())
 }
 
 /// Whether a name says a number and nothing else.

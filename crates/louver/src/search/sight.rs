@@ -1,16 +1,17 @@
 //! What whoever asks still sees.
 
-use super::names::names;
+use super::names::{key, names};
 use crate::plain_text::plain_texts;
 use crate::wire::Message;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 /// The names in what is sent: whoever reads them there need not have them back.
 ///
 /// Made from the messages of a view; see [`Among::search_beyond`](super::Among::search_beyond).
 #[derive(Clone, Debug, Default)]
 pub struct Sight {
-    names: HashSet<Box<str>>,
+    /// What each name is known by.
+    names: FxHashSet<u64>,
 }
 
 impl Sight {
@@ -20,19 +21,15 @@ impl Sight {
         self.names.is_empty()
     }
 
-    /// Whether a name, in small letters, is seen.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.names.contains(name)
+    /// Whether a name is seen that is known by this.
+    pub(super) fn has(&self, key: u64) -> bool {
+        self.names.contains(&key)
     }
 }
 
 impl<'m> Extend<&'m Message> for Sight {
     fn extend<I: IntoIterator<Item = &'m Message>>(&mut self, messages: I) {
-        let mut see = |name: &str| {
-            if !self.names.contains(name) {
-                self.names.insert(name.into());
-            }
-        };
+        let mut see = |name: &str| _ = self.names.insert(key(name));
         messages.into_iter().for_each(|message| plain_texts(message, |_, _, text| names(text, &mut see)));
     }
 }
