@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// A shorter run of bytes is written, not looked for: saying where it stands takes a few bytes, too, and looking takes time.
-const SHORTEST_RUN: usize = 16;
+const SHORTEST_RUN: usize = 24;
 /// A line break as it is written in a JSON string.
 const LINE_BREAK: &[u8] = b"\\n";
 /// An odd number whose bits have no pattern, as FxHash has it.
@@ -74,18 +74,33 @@ fn slot_of(quote: &[u8], slots: usize) -> Option<usize> {
 /// How many bytes two texts begin with alike, up to the end of a line: what is left of one would not be found again. So
 /// many are left to look at.
 fn same_lines(one: &[u8], other: &[u8], left: &mut usize) -> usize {
-    let same = same_bytes(&one[..one.len().min(*left)], other);
-    *left -= same;
-    let is_end = |end: &usize| *end == one.len() || one[*end..].starts_with(LINE_BREAK);
-    let ends = std::iter::once(same).chain(memchr::memrchr_iter(b'\\', &one[..same]));
-    ends.into_iter().find(is_end).unwrap_or(0)
+    // Most lines are not followed by the same one, and differ at once.
+    if one.first_chunk::<8>() != other.first_chunk() {
+        return 0;
+    }
+    let mut same = 0;
+    while same < one.len().min(*left) {
+        let end = line_end(one, one.len().min(same + LINE_BREAK.len()));
+        if other.get(same..end) != Some(&one[same..end]) {
+            break;
+        }
+        *left = left.saturating_sub(end - same);
+        same = end;
+    }
+    same
 }
 
-/// How many bytes two texts begin with alike. Eight at once, as far as that goes.
-fn same_bytes(one: &[u8], other: &[u8]) -> usize {
-    let words = one.as_chunks::<8>().0.iter().zip(other.as_chunks::<8>().0);
-    let same = 8 * words.take_while(|(one, other)| one == other).count();
-    same + one[same..].iter().zip(&other[same..]).take_while(|(one, other)| one == other).count()
+/// Where the line of a JSON string ends that goes on here.
+fn line_end(text: &[u8], start: usize) -> usize {
+    let mut at = start;
+    while let Some(found) = backslash_in(&text[at..]) {
+        at += found;
+        if text[at..].starts_with(LINE_BREAK) {
+            return at;
+        }
+        at = text.len().min(at + LINE_BREAK.len());
+    }
+    text.len()
 }
 
 /// Looks for quotes in an earlier text, and where they were taken from.
@@ -283,6 +298,10 @@ impl Reading<'_> {
     fn forward_to(&mut self, read: usize) -> usize {
         while self.read < read {
             let rest = self.raw.get(self.at..).unwrap_or_default();
+            if rest.starts_with(LINE_BREAK) {
+                (self.at, self.read) = (self.at + LINE_BREAK.len(), self.read + 1);
+                continue;
+            }
             let plain = backslash_in(rest).unwrap_or(rest.len()).min(read - self.read);
             let (length, meaning) = match meaning_of(rest) {
                 _ if plain > 0 => (plain, plain),
