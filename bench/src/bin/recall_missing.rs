@@ -185,7 +185,7 @@ impl std::fmt::Display for Rates {
 type Constant = (&'static str, &'static [f64], fn(&mut Novelty, f64));
 
 const CONSTANTS: [Constant; 16] = [
-    ("candidates", &[24.0, 48.0, 96.0, 192.0], |novelty, value| novelty.candidates = value as usize),
+    ("candidates", &[32.0, 64.0, 96.0, 192.0], |novelty, value| novelty.candidates = value as usize),
     ("least_score", &[0.01, 0.03, 0.1], |novelty, value| novelty.least_score = value),
     ("seen_power", &[0.0, 0.2, 0.4, 0.7], |novelty, value| novelty.seen_power = value),
     ("least_seen", &[0.02, 0.05, 0.1, 0.2], |novelty, value| novelty.least_seen = value),

@@ -6,7 +6,7 @@ use crate::conversation::Turn;
 use crate::law::Verdict;
 use crate::prepared::{Prepared, without_margin};
 use crate::retention::{Outcome, Reference, Retrieved, query};
-use crate::snapshot::{EditedNumbers, Snapshot};
+use crate::snapshot::{EditedNumbers, Item, Snapshot};
 use crate::terms::Books;
 use crate::watch::{Change, Watch};
 use louver::Window;
@@ -26,6 +26,9 @@ pub(crate) struct Run {
     pub(crate) watch: Watch,
     books: Books,
     edited: EditedNumbers,
+    /// The names in the request that was last asked about, and the messages that they stand in.
+    sight: Sight,
+    sighted: Vec<Item>,
     turn: usize,
     /// Whether no margin is kept free.
     is_whole_window: bool,
@@ -68,6 +71,8 @@ impl Run {
             watch: Watch::default(),
             books: prepared.books(),
             edited: EditedNumbers::default(),
+            sight: Sight::default(),
+            sighted: Vec::new(),
             turn: 0,
             is_whole_window: false,
             spent: Duration::ZERO,
@@ -161,7 +166,7 @@ impl Run {
 
     /// What became of the references of the recorded answer. The search runs only where the view lacks one, or its
     /// passage.
-    fn look_up(&self, prepared: &mut Prepared<'_>, turn: usize) -> Vec<Outcome> {
+    fn look_up(&mut self, prepared: &mut Prepared<'_>, turn: usize) -> Vec<Outcome> {
         let seen: Vec<Outcome> = prepared.references[turn].iter().map(|reference| self.see(reference)).collect();
         if seen.iter().all(|outcome| outcome.has_passage && outcome.has_line) {
             return seen;
@@ -196,14 +201,22 @@ impl Run {
         query(self.window.view().iter().skip(before).map(|sent| sent.message))
     }
 
-    /// The names that stand in the request.
-    pub(crate) fn sight(&self) -> Sight {
-        self.window.view().iter().map(|sent| sent.message).collect()
+    /// The names that stand in the request. As long as requests only grow, O(what is new).
+    pub(crate) fn sight(&mut self) -> &Sight {
+        let items = &self.watch.last.items;
+        if !items.starts_with(&self.sighted) {
+            (self.sight, self.sighted) = Default::default();
+        }
+        self.sight.extend(self.window.view().iter().skip(self.sighted.len()).map(|sent| sent.message));
+        self.sighted.extend_from_slice(&items[self.sighted.len()..]);
+        &self.sight
     }
 
     /// What stands in the five best hits for its last three messages.
-    fn retrieve(&self, prepared: &mut Prepared<'_>) -> Retrieved {
-        prepared.retrieve(&self.query(), &self.sight(), |message| self.watch.is_left_out(message))
+    fn retrieve(&mut self, prepared: &mut Prepared<'_>) -> Retrieved {
+        let query = self.query();
+        self.sight();
+        prepared.retrieve(&query, &self.sight, |message| self.watch.is_left_out(message))
     }
 }
 

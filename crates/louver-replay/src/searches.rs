@@ -75,7 +75,7 @@ impl<'a> Searches<'a> {
             all.push(Search {
                 left_out: (0..turn.at).map(|message| run.watch.is_left_out(message)).collect(),
                 query: run.query(),
-                sight: run.sight(),
+                sight: run.sight().clone(),
                 answer: query(answer.iter().map(|message| &**message)),
                 unmentioned,
                 without_line,

@@ -12,8 +12,8 @@ use crate::wire::Message;
 use rustc_hash::FxHashMap;
 use std::collections::HashSet;
 
-/// How many passages that hold a name are looked at, the newest first: who used it long before matters little.
-const USES: usize = 256;
+/// How many passages that hold a name are looked at, the newest first: what stands in more is worth little anyway.
+const USES: usize = 32;
 
 /// A passage that may be brought back.
 struct Candidate {

@@ -37,7 +37,7 @@ impl Default for Novelty {
     fn default() -> Self {
         Self {
             ranking: Ranking::WIDE,
-            candidates: 96,
+            candidates: 64,
             least_score: 0.03,
             seen_power: 0.4,
             least_seen: 0.05,
