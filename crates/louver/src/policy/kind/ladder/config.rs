@@ -112,7 +112,7 @@ impl LadderRow {
                 Timing { ledger_percent: 22, ledger_tokens: 5_000, smallest_view_tails: 5, leeway_thousandths: 70 }
             }
             Self::Default | Self::Full => Timing { ledger_percent: 29, ..Timing::USUAL },
-            Self::Careful => Timing { ledger_percent: 33, ..Timing::USUAL },
+            Self::Careful => Timing { ledger_percent: 33, smallest_view_tails: 3, ..Timing::USUAL },
         }
     }
 }
