@@ -13,10 +13,13 @@ const FIGURES: &str = include_str!("../../../docs/growth.csv");
 #[tokio::test]
 async fn a_run_gives_the_figures_that_are_written_down() {
     for api in Api::ALL {
-        let measured = csv(&[run(api, Kept::Messages(30)).await.unwrap()]);
-        let (header, rows) = measured.split_once('\n').unwrap();
-        assert_eq!(FIGURES.lines().next(), Some(header));
-        assert!(FIGURES.contains(rows), "{}: run the example `growth` and read docs/growth.md again", api.name());
+        for kept in [Kept::Messages(30), Kept::Ladder] {
+            let measured = csv(&[run(api, kept).await.unwrap()]);
+            let (header, rows) = measured.split_once('\n').unwrap();
+            assert_eq!(FIGURES.lines().next(), Some(header));
+            let (api, kept) = (api.name(), kept.name());
+            assert!(FIGURES.contains(rows), "{api}, {kept}: run the example `growth` and read docs/growth.md again");
+        }
     }
 }
 
