@@ -60,8 +60,12 @@ pub fn plain_texts(message: &Message, mut each: impl FnMut(Speaker, &Part, &str)
 /// Whether a tool of this name changes files.
 #[must_use]
 pub fn edits_file(tool: &str) -> bool {
+    const CHANGES: [&str; 5] = ["write", "edit", "patch", "create_file", "replace"];
+    // What is written there is a list of steps, or the input of a program.
+    const NO_FILES: [&str; 2] = ["todo", "stdin"];
     let tool = tool.to_ascii_lowercase();
-    ["write", "edit", "patch", "create_file", "replace"].iter().any(|word| tool.contains(word))
+    let has_any = |words: &[&str]| words.iter().any(|word| tool.contains(word));
+    has_any(&CHANGES) && !has_any(&NO_FILES)
 }
 
 fn speaker(role: Role, is_result: bool) -> Speaker {
@@ -130,6 +134,12 @@ mod tests {
         let mut all = said(Format::OpenAiChat, raw);
         all.sort();
         assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn only_what_changes_files_edits_them() {
+        assert!(["Write", "MultiEdit", "apply_patch", "str_replace_based_edit_tool"].into_iter().all(edits_file));
+        assert!(!["Read", "TodoWrite", "write_todos", "write_stdin"].into_iter().any(edits_file));
     }
 
     #[test]
