@@ -111,6 +111,31 @@ fn an_edit_leaves_what_was_read_of_its_file_quoted_and_a_new_version_does_not() 
 }
 
 #[test]
+fn a_file_that_a_patch_changes_is_named() {
+    let mut config = config(4_000);
+    config.format = Format::OpenAiResponses;
+    let mut window = Window::new(config).unwrap();
+    let push = |window: &mut Window, item: &Value| {
+        window.push(Message::parse(Format::OpenAiResponses, &item.to_string()).unwrap());
+    };
+    let patch = "*** Begin Patch\n*** Update File: src/server.rs\n@@\n-a\n+b\n*** End Patch";
+    push(&mut window, &json!({ "role": "user", "content": "Mend it." }));
+    push(&mut window, &json!({ "type": "custom_tool_call", "call_id": "p", "name": "apply_patch", "input": patch }));
+    push(&mut window, &json!({ "type": "custom_tool_call_output", "call_id": "p", "output": "Done!" }));
+    for number in 0.. {
+        let (id, arguments) = (format!("c{number}"), r#"{"cmd":"make"}"#);
+        let output = "some output of the tool\n".repeat(20);
+        push(&mut window, &json!({ "type": "function_call", "call_id": id, "name": "exec", "arguments": arguments }));
+        push(&mut window, &json!({ "type": "function_call_output", "call_id": id, "output": output }));
+        if window.fit().unwrap().is_cut() {
+            break;
+        }
+    }
+    let ledger = ledger(&window).unwrap();
+    assert!(ledger.contains(r"Files written:\n[louver:1] src/server.rs\n"), "{ledger}");
+}
+
+#[test]
 fn a_heading_stands_in_the_first_line_of_the_ledgers_to_come() {
     let first_line = |window: &Window| ledger(window).unwrap().split("\\n").next().unwrap().to_owned();
     let mut window = started(config(4_000));

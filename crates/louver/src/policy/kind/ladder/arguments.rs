@@ -27,11 +27,21 @@ pub(super) struct Step {
 const MOST_STEPS: usize = 32;
 
 impl Arguments {
-    /// O(the arguments); nothing of what is no JSON.
+    /// O(the arguments); nothing of what is neither JSON nor a patch.
     pub(super) fn of(message: &Message, part: &Part) -> Self {
         let value = part.text.of(message.raw());
         let decoded = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).map(text::decode);
-        Self::read(decoded.as_deref().unwrap_or(value)).unwrap_or_default()
+        let text = decoded.as_deref().unwrap_or(value);
+        Self::read(text).or_else(|| Self::patch(text)).unwrap_or_default()
+    }
+
+    /// A patch as Codex writes it: about the first file that it names.
+    fn patch(text: &str) -> Option<Self> {
+        text.trim_start().strip_prefix("*** Begin Patch")?.lines().find_map(|line| {
+            let (change, path) = line.strip_prefix("*** ")?.split_once(" File: ")?;
+            let is_new = change == "Add";
+            Some(Self { path: Some(path.to_owned()), names_part: !is_new, has_contents: is_new, ..Self::default() })
+        })
     }
 
     /// Whether the call says, or its result does, what all of a file is. Not so in doubt: what is taken for an earlier version
@@ -140,6 +150,16 @@ mod tests {
         ] {
             assert!(!is_whole(part, false), "{part}");
         }
+    }
+
+    #[test]
+    fn a_patch_is_about_the_first_file_it_names() {
+        let of =
+            |text: &str| Arguments::patch(text).map(|patch| (patch.is_whole(true), patch.path.unwrap_or_default()));
+        let updated = "*** Begin Patch\n*** Update File: src/a b.rs\n@@\n-x\n+y\n*** Add File: new.rs\n+x";
+        assert_eq!(of(updated), Some((false, "src/a b.rs".to_owned())));
+        assert_eq!(of("*** Begin Patch\n*** Add File: new.rs\n+x"), Some((true, "new.rs".to_owned())));
+        assert_eq!((of("*** Begin Patch\n*** End Patch"), of("*** Update File: a")), (None, None));
     }
 
     #[test]
