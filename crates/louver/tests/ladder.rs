@@ -111,6 +111,19 @@ fn an_edit_leaves_what_was_read_of_its_file_quoted_and_a_new_version_does_not() 
 }
 
 #[test]
+fn what_was_concluded_stands_there_once_on_a_line_of_its_own() {
+    let mut window = started(config(8_000));
+    let concluded = "The root cause is parse_header because it drops blank_line before read_body is called.";
+    push(&mut window, &json!({ "role": "assistant", "content": "So be it." }));
+    push(&mut window, &json!({ "role": "user", "content": "Go on." }));
+    push(&mut window, &json!({ "role": "assistant", "content": format!("{concluded}\n\nMore of it follows.") }));
+    until_cut(&mut window, &"some output of the tool\n".repeat(20));
+    let ledger = ledger(&window).unwrap();
+    assert_eq!(ledger.matches("parse_header").count(), 1, "{ledger}");
+    assert!(ledger.split("\\n").any(|line| line == concluded), "{ledger}");
+}
+
+#[test]
 fn a_file_that_a_patch_changes_is_named() {
     let mut config = config(4_000);
     config.format = Format::OpenAiResponses;

@@ -6,6 +6,7 @@
 
 use super::labels::Label;
 use super::ledger::{Ledger, Request};
+use super::names::key;
 use super::prose::{Passage, cut_at_end, overlapping};
 use super::ranked::{Rank, Ranked};
 use super::texts::Place;
@@ -216,8 +217,7 @@ impl<'a> Candidates<'a> {
             let quoted = text.get(passage.start..passage.start + passage.len).unwrap_or_default();
             if !quoted.is_empty() && !is_said(said, quoted) {
                 room -= passage.len + ENTRY_COST;
-                let tag = Address::tag_of(passage.message);
-                taken.push((at, Entry::new(format!("{tag} "), quoted.to_owned(), passage.message)));
+                taken.push((at, Entry::below(Address::tag_of(passage.message), quoted.to_owned(), passage.message)));
             }
         }
         taken.sort_by_key(|(at, _)| *at);
@@ -325,7 +325,7 @@ impl<'a> Candidates<'a> {
     }
 
     /// The lines that pay for their place, the worthiest first as long as there is room, in order of their places.
-    fn worth_quoting(&self, room: usize, filling: Filling) -> Vec<(u32, Place)> {
+    fn worth_quoting(&self, room: usize, filling: Filling, said: &Said) -> Vec<(u32, Place)> {
         let (mut room, mut misses) = (room as u64, 0);
         let mut taken: FxHashSet<(u32, Place)> = FxHashSet::with_capacity_and_hasher(MOST_LINES, FxBuildHasher);
         let mut addressed: FxHashSet<u32> = FxHashSet::default();
@@ -335,7 +335,7 @@ impl<'a> Candidates<'a> {
             if rank.density() < filling.least_density || misses > MISSES {
                 break;
             }
-            if taken.contains(&(message, place)) {
+            if taken.contains(&(message, place)) || self.is_said_line(said, message, place) {
                 continue;
             }
             self.passage(message, place, filling.lines_beside, &mut passage);
@@ -360,10 +360,20 @@ impl<'a> Candidates<'a> {
         taken
     }
 
+    /// Whether a line stands on the page already.
+    fn is_said_line(&self, said: &Said, message: u32, place: Place) -> bool {
+        let mut decoded = String::new();
+        said.messages.contains(&message)
+            && self.with_source(message, place, |source| {
+                said.lines.contains(&key(shortened(place.line(source, &mut decoded))))
+            })
+    }
+
     /// What is quoted, file by file; what is about no file stands where it was said.
     fn quotes(&self, page: &mut Page, filling: Filling) {
         let room = page.room().saturating_sub(HEADING.len() + 1);
-        let taken = self.worth_quoting(room, filling);
+        let said = Said::of(&page.written);
+        let taken = self.worth_quoting(room, filling, &said);
         if taken.is_empty() {
             return;
         }
@@ -427,6 +437,22 @@ impl<'a> Candidates<'a> {
 }
 
 const HEADING: &str = "Quoted, file by file:";
+
+/// The whole lines of a page, and the messages that they are of.
+struct Said {
+    lines: FxHashSet<u64>,
+    messages: FxHashSet<u32>,
+}
+
+impl Said {
+    fn of(page: &Written) -> Self {
+        let messages = page.sources.iter().map(|source| u32::try_from(source.message).unwrap_or(u32::MAX));
+        Self {
+            lines: page.text.lines().map(|line| key(shortened(line.trim()))).collect(),
+            messages: messages.collect(),
+        }
+    }
+}
 
 /// The lines that are quoted of a message.
 struct Quoted<'t> {
