@@ -2,7 +2,7 @@
 //! common words, as JSON lines.
 
 use louver::json::text::encode;
-use louver::search::{Among, SearchIndex, Sight, passages};
+use louver::search::{Among, SearchIndex, Sight};
 use louver::wire::{Format, Message};
 use louver_bench::{Random, prose, tool_output};
 use std::collections::BTreeMap;
@@ -141,13 +141,7 @@ fn searched(
 }
 
 /// The best hits as `louver recall` shows them: their texts, and where the words of the query stand in them.
-fn shown(
-    among: &Among<'_>,
-    sight: &Sight,
-    messages: &[Message],
-    query: &str,
-) -> Vec<(Option<String>, Vec<Range<usize>>)> {
+fn shown(among: &Among<'_>, sight: &Sight, messages: &[Message], query: &str) -> Vec<(String, Vec<Range<usize>>)> {
     let found = among.search_beyond(sight, query, HITS, |message| messages.get(message));
-    let texts = found.hits.iter().map(|hit| passages(&messages[hit.message]).into_iter().nth(hit.passage));
-    texts.map(|text| (text.clone(), found.marks(text.as_deref().unwrap_or_default()))).collect()
+    found.hits.iter().map(|hit| (hit.text.clone(), found.marks(&hit.text))).collect()
 }

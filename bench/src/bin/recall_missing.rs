@@ -11,7 +11,7 @@
 //! `--tune` varies one constant after the other. Then it draws settings at random (fixed seed) and judges what is best in
 //! four fifths of the conversations by the fifth that had no say: what constants found this way are worth elsewhere.
 
-use louver::search::{Hit, Novelty, Ranking, ReadPassages, SearchIndex, passages};
+use louver::search::{Novelty, Ranking, ReadPassages, SearchIndex, passages};
 use louver_bench::Random;
 use louver_replay::input::{find, read};
 use louver_replay::retention::{Retrieved, Share};
@@ -91,7 +91,8 @@ struct Asked<'a> {
     conversation: &'a Conversation,
     index: SearchIndex,
     passages: RefCell<ReadPassages>,
-    read: HashMap<Hit, Retrieved>,
+    /// What was read of each text that was found.
+    read: HashMap<Box<str>, Retrieved>,
 }
 
 /// What was found of what was missing: identifiers and lines.
@@ -114,14 +115,19 @@ impl<'a> Asked<'a> {
         Self { searches, conversation, index, passages: RefCell::default(), read: HashMap::new() }
     }
 
-    fn hits(&self, way: &Way, search: &Search, text: &str) -> Vec<Hit> {
+    /// What is found, as it reads.
+    fn hits(&self, way: &Way, search: &Search, text: &str) -> Vec<String> {
         let among = self.index.among(|message| search.left_out.get(message) == Some(&true));
         let message = |index: usize| self.conversation.messages.get(index).map(|message| &**message);
         match way {
-            Way::Words(ranking) => among.search_by(ranking, text, HITS).hits,
+            Way::Words(ranking) => {
+                let hits = among.search_by(ranking, text, HITS).hits.into_iter();
+                hits.map(|hit| passages(&self.conversation.messages[hit.message]).swap_remove(hit.passage)).collect()
+            }
             Way::Beyond(novelty) => {
                 let read = &mut self.passages.borrow_mut();
-                among.search_beyond_by(novelty, &search.sight, text, HITS, message, read).hits
+                let found = among.search_beyond_by(novelty, &search.sight, text, HITS, message, read);
+                found.hits.into_iter().map(|hit| hit.text).collect()
             }
         }
     }
@@ -132,8 +138,9 @@ impl<'a> Asked<'a> {
             let search = &self.searches.all[at];
             let hits = self.hits(way, search, text(search));
             for hit in &hits {
-                let passage = || passages(&self.conversation.messages[hit.message]).swap_remove(hit.passage);
-                self.read.entry(*hit).or_insert_with(|| self.searches.read(&passage()));
+                if !self.read.contains_key(hit.as_str()) {
+                    self.read.insert(hit.as_str().into(), self.searches.read(hit));
+                }
             }
             add(&mut found, &self.searches.all[at], &self.read, &hits);
         }
@@ -141,9 +148,9 @@ impl<'a> Asked<'a> {
     }
 }
 
-fn add(found: &mut Found, search: &Search, read: &HashMap<Hit, Retrieved>, hits: &[Hit]) {
+fn add(found: &mut Found, search: &Search, read: &HashMap<Box<str>, Retrieved>, hits: &[String]) {
     let stands = |number: u32, of: fn(&Retrieved) -> &[u32]| {
-        hits.iter().any(|hit| of(&read[hit]).binary_search(&number).is_ok())
+        hits.iter().any(|hit| of(&read[hit.as_str()]).binary_search(&number).is_ok())
     };
     for one in &search.unmentioned {
         found[0].add(one.weight, stands(one.identifier, |read| &read.identifiers));
@@ -195,12 +202,12 @@ const CONSTANTS: [Constant; 16] = [
     ("resemblance", &[0.0, 1.5, 2.5, 3.5], |novelty, value| novelty.resemblance = value),
     ("asked", &[1.0, 10.0, 100.0], |novelty, value| novelty.asked = value),
     ("number", &[0.1, 0.2, 0.4, 1.0], |novelty, value| novelty.number = value),
+    ("line_cost", &[5.0, 10.0, 20.0, 40.0], |novelty, value| novelty.line_cost = value as usize),
     ("deciding", &[12.0, 16.0, 24.0, 32.0], |novelty, value| novelty.ranking.deciding = value as usize),
     ("common_share", &[0.03, 0.06, 0.1, 0.15], |novelty, value| novelty.ranking.common_share = value),
     ("rarity_power", &[1.0, 1.5, 2.0, 3.0], |novelty, value| novelty.ranking.rarity_power = value),
     ("identifier", &[1.0, 2.0, 3.0, 5.0], |novelty, value| novelty.ranking.identifier = value),
     ("following", &[0.0, 0.5, 0.75, 1.0], |novelty, value| novelty.ranking.following = value),
-    ("answering", &[0.0, 0.25, 0.5, 1.0], |novelty, value| novelty.ranking.answering = value),
 ];
 
 /// One constant at a time, the others as shipped.

@@ -5,7 +5,7 @@ use louver::address::Address;
 use louver::inspect::{Figures, Piece, pieces};
 use louver::legality::{self, RepairError, Repaired};
 use louver::report::{Action, Report};
-use louver::search::{SearchIndex, Sight, passages};
+use louver::search::{Excerpt, SearchIndex, Sight};
 use louver::trim::{TrimError, trimmed_window};
 use louver::wire::{Fix, Violation};
 use louver::{Body, Format, Role};
@@ -163,7 +163,7 @@ pub fn recall(body: &Body, wanted: &str, limit: usize, settings: Settings) -> Re
     Ok(rows(body, found))
 }
 
-/// Message and passage of the best hits in what was left out; where the policy cannot decide, in everything.
+/// Message and excerpt of the best hits in what was left out; where the policy cannot decide, in everything.
 fn search(
     body: &Body,
     resolved: &Resolved,
@@ -186,8 +186,7 @@ fn search(
     let among = index.among(|message| left_out.contains(&message));
     let message = |index: usize| body.messages().get(index).map(|message| &**message);
     let found = among.search_beyond(&sight, query, limit, message);
-    let text = |message: usize, passage| passages(body.messages().get(message)?).into_iter().nth(passage);
-    Ok(found.hits.iter().map(|hit| (hit.message, text(hit.message, hit.passage))).collect())
+    Ok(found.hits.into_iter().map(|Excerpt { message, text }| (message, Some(text))).collect())
 }
 
 fn rows(body: &Body, found: Vec<(usize, Option<String>)>) -> Vec<Row> {

@@ -1,7 +1,6 @@
 //! A passage that was found, to be shown.
 
-use louver::Body;
-use louver::search::{Found, passages};
+use louver::search::{self, Found};
 use std::ops::Range;
 
 /// The text of a hit.
@@ -14,11 +13,9 @@ pub(crate) struct Excerpt {
     pub(crate) marks: Vec<Range<usize>>,
 }
 
-/// An excerpt for each hit, in their order.
-pub(crate) fn excerpts(body: &Body, found: &Found) -> Vec<Excerpt> {
-    let excerpt = |message: usize, passage: usize| {
-        let text = passages(body.messages().get(message)?).into_iter().nth(passage)?;
-        Some(Excerpt { message, marks: found.marks(&text), text })
-    };
-    found.hits.iter().filter_map(|hit| excerpt(hit.message, hit.passage)).collect()
+/// What was found, with the words that were looked for.
+pub(crate) fn excerpts(found: Found<search::Excerpt>) -> Vec<Excerpt> {
+    let marks: Vec<_> = found.hits.iter().map(|hit| found.marks(&hit.text)).collect();
+    let marked = found.hits.into_iter().zip(marks);
+    marked.map(|(search::Excerpt { message, text }, marks)| Excerpt { message, text, marks }).collect()
 }

@@ -77,7 +77,7 @@ fn search(job: &Recall, query: &str, window: &Window, body: &Body, shell: &mut S
     let index: SearchIndex = body.messages().iter().map(|message| &**message).collect();
     let among = index.among(|message| left_out.contains(&message));
     let message = |index: usize| body.messages().get(index).map(|message| &**message);
-    let found = excerpts(body, &among.search_beyond(&sight, query, job.limit, message));
+    let found = excerpts(among.search_beyond(&sight, query, job.limit, message));
     if found.is_empty() {
         return nothing(job, NO_SUCH_WORDS, shell);
     }

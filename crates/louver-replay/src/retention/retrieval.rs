@@ -3,8 +3,7 @@
 use super::names_and_lines::{Numbering, sort_unique};
 use louver::Message;
 use louver::plain_text::plain_texts;
-use louver::search::{Hit, Novelty, ReadPassages, SearchIndex, Sight, passages};
-use std::collections::HashMap;
+use louver::search::{Novelty, ReadPassages, SearchIndex, Sight};
 use std::sync::Arc;
 
 /// How many hits a search returns.
@@ -34,8 +33,6 @@ pub struct Retrieval<'a> {
     messages: &'a [Arc<Message>],
     index: SearchIndex,
     passages: ReadPassages,
-    /// What stands in each passage that was ever found.
-    read: HashMap<Hit, Retrieved>,
 }
 
 /// What stands in the hits of a search.
@@ -50,7 +47,7 @@ pub struct Retrieved {
 impl<'a> Retrieval<'a> {
     /// Nothing is read before it is searched.
     pub fn of(messages: &'a [Arc<Message>]) -> Self {
-        Self { messages, index: SearchIndex::default(), passages: ReadPassages::default(), read: HashMap::new() }
+        Self { messages, index: SearchIndex::default(), passages: ReadPassages::default() }
     }
 
     /// What stands in the best hits among the messages that were left out, for whoever sees the others.
@@ -67,12 +64,9 @@ impl<'a> Retrieval<'a> {
         let found = among.search_beyond_by(&novelty, sight, query, HITS, message, &mut self.passages);
         let mut all = Retrieved::default();
         for hit in found.hits {
-            let read = self.read.entry(hit).or_insert_with(|| {
-                let (identifiers, lines) = numbering.all_of(&passages(&self.messages[hit.message])[hit.passage]);
-                Retrieved { identifiers, lines }
-            });
-            all.identifiers.extend_from_slice(&read.identifiers);
-            all.lines.extend_from_slice(&read.lines);
+            let (mut identifiers, mut lines) = numbering.all_of(&hit.text);
+            all.identifiers.append(&mut identifiers);
+            all.lines.append(&mut lines);
         }
         sort_unique(&mut all.identifiers);
         sort_unique(&mut all.lines);

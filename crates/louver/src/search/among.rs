@@ -106,8 +106,7 @@ impl<'i> Among<'i> {
             }
         }
         let passage = |place: u32| self.searched[place as usize];
-        let message = |place: u32| self.index.hit(passage(place)).map(|hit| hit.message);
-        let best = scores.best(limit, |place| self.index.length(passage(place)), message);
+        let best = scores.best(limit, |place| self.index.length(passage(place)));
         let hit = |(place, score): (u32, f64)| Some((self.index.hit(passage(place))?, score));
         best.into_iter().filter_map(hit).collect()
     }

@@ -1,9 +1,11 @@
 //! The search for whoever still sees a part of the conversation.
 
 use super::among::{Among, words};
-use super::found::{Found, Hit};
+use super::excerpts::{Candidate, Worth, choose};
+use super::found::{Excerpt, Found, Hit};
 use super::names::is_number;
 use super::novelty::{Novelty, Use};
+use super::passages::passages;
 use super::ranking::FEW_TERMS;
 use super::read::ReadPassages;
 use super::sight::Sight;
@@ -15,21 +17,13 @@ use std::collections::HashSet;
 /// How many passages that hold a name are looked at, the newest first: what stands in more is worth little anyway.
 const USES: usize = 32;
 
-/// A passage that may be brought back.
-struct Candidate {
-    hit: Hit,
-    /// What speaks for it beside the names in it.
-    weight: f64,
-    /// The names in it that are not seen, by their numbers.
-    unseen: Vec<u32>,
-}
-
 impl Among<'_> {
-    /// The best passages for a query of whoever sees some messages already: those with names that do not stand there.
+    /// The best of some messages for a query of whoever sees others already: of each the lines with names that do not stand
+    /// there, and as much around them as there is room for.
     ///
-    /// They are chosen together, so that what one passage says does not count for another. `message` gives the messages of
-    /// the index. A query of a few words, and one where nothing is known to be seen, finds what [`search`](Self::search)
-    /// finds. Deterministic; beside the search O(the messages of a bounded number of passages).
+    /// They are chosen together, so that what one excerpt says does not count for another. `message` gives the messages of
+    /// the index. A query of a few words, and one where nothing is known to be seen, finds the passages that
+    /// [`search`](Self::search) finds. Deterministic; beside the search O(the messages of a bounded number of passages).
     ///
     /// ```
     /// use louver::search::{SearchIndex, Sight};
@@ -53,7 +47,7 @@ impl Among<'_> {
         query: &str,
         limit: usize,
         message: impl Fn(usize) -> Option<&'m Message>,
-    ) -> Found {
+    ) -> Found<Excerpt> {
         self.search_beyond_by(&Novelty::default(), sight, query, limit, message, &mut ReadPassages::default())
     }
 
@@ -68,17 +62,19 @@ impl Among<'_> {
         limit: usize,
         message: impl Fn(usize) -> Option<&'m Message>,
         read: &mut ReadPassages,
-    ) -> Found {
+    ) -> Found<Excerpt> {
         let words = words(query);
         let wanted = self.wanted(&words);
         if sight.is_empty() || wanted.len() <= FEW_TERMS {
-            return self.search(query, limit);
+            let Found { hits, terms } = self.search(query, limit);
+            return Found { hits: hits.into_iter().filter_map(|hit| whole(hit, &message)).collect(), terms };
         }
         let best = self.ranked(&novelty.ranking, &wanted, novelty.candidates.max(limit));
-        let candidates = candidates(&best, novelty, sight, read, message);
+        let candidates = candidates(&best, novelty, sight, read, &message);
         let worth = self.worth(&candidates, &words, novelty, read);
+        let best: Vec<Hit> = best.into_iter().map(|(hit, _)| hit).collect();
         Found {
-            hits: choose(candidates, worth, limit),
+            hits: choose(candidates, worth, (limit, novelty.line_cost), &best, message),
             terms: wanted.iter().map(|term| term.term.to_owned()).collect(),
         }
     }
@@ -90,7 +86,7 @@ impl Among<'_> {
         words: &HashSet<String>,
         novelty: &Novelty,
         read: &ReadPassages,
-    ) -> FxHashMap<u32, f64> {
+    ) -> Worth {
         let of_name = |name: &str| {
             let (mut pieces, mut asked) = (0_u32, 0_u32);
             terms(name, |term, _| {
@@ -100,8 +96,8 @@ impl Among<'_> {
             let asked_share = f64::from(asked) / f64::from(pieces.max(1));
             novelty.of_name(&self.last_use(name), asked_share, is_number(name))
         };
-        let mut worth = FxHashMap::default();
-        for number in candidates.iter().flat_map(|candidate| &candidate.unseen) {
+        let mut worth = Worth::default();
+        for number in candidates.iter().flat_map(Candidate::unseen) {
             worth.entry(*number).or_insert_with(|| of_name(read.name(*number)));
         }
         worth
@@ -128,7 +124,13 @@ impl Among<'_> {
     }
 }
 
-/// The passages among which is chosen, with the names in them that are not seen.
+/// A passage as it stands.
+fn whole<'m>(hit: Hit, message: impl Fn(usize) -> Option<&'m Message>) -> Option<Excerpt> {
+    let text = passages(message(hit.message)?).into_iter().nth(hit.passage)?;
+    Some(Excerpt { message: hit.message, text })
+}
+
+/// The messages among which is chosen, those first that fit the words best.
 fn candidates<'m>(
     best: &[(Hit, f64)],
     novelty: &Novelty,
@@ -137,32 +139,26 @@ fn candidates<'m>(
     message: impl Fn(usize) -> Option<&'m Message>,
 ) -> Vec<Candidate> {
     let highest = best.first().map_or(1.0, |(_, score)| *score);
-    let candidate = |(hit, score): &(Hit, f64)| {
-        let names = read.names_of(*hit, message(hit.message)?)?;
-        let unseen: Vec<u32> = names.iter().filter(|name| !sight.has(name.key)).map(|name| name.number).collect();
-        let seen_share = 1.0 - unseen.len() as f64 / names.len().max(1) as f64;
-        Some(Candidate { hit: *hit, weight: novelty.of_passage(score / highest, seen_share), unseen })
-    };
-    best.iter().filter_map(candidate).collect()
-}
-
-/// The best candidates together: each next one by what the ones before do not say. Of equal ones the first.
-fn choose(mut candidates: Vec<Candidate>, mut worth: FxHashMap<u32, f64>, limit: usize) -> Vec<Hit> {
-    let mut hits = Vec::with_capacity(limit.min(candidates.len()));
-    while hits.len() < limit {
-        let gain = |one: &Candidate| one.weight * one.unseen.iter().map(|name| worth[name]).sum::<f64>();
-        let mut best: Option<(usize, f64)> = None;
-        for (at, gain) in candidates.iter().map(gain).enumerate() {
-            if best.is_none_or(|(_, most)| gain > most) {
-                best = Some((at, gain));
-            }
-        }
-        let Some((at, _)) = best else { break };
-        let chosen = candidates.remove(at);
-        worth.extend(chosen.unseen.iter().map(|name| (*name, 0.0)));
-        hits.push(chosen.hit);
+    let mut passages: FxHashMap<usize, Vec<(usize, f64)>> = FxHashMap::default();
+    let mut order = Vec::new();
+    for (hit, score) in best {
+        let of_message = passages.entry(hit.message).or_insert_with(|| {
+            order.push(hit.message);
+            Vec::new()
+        });
+        of_message.push((hit.passage, score / highest));
     }
-    hits
+    let mut candidate = |index: usize| {
+        let (mut candidate, message) = (Candidate::new(index), message(index)?);
+        let mut passages = passages.remove(&index)?;
+        passages.sort_unstable_by_key(|(passage, _)| *passage);
+        for (passage, score_share) in passages {
+            let read = read.passage(Hit { message: index, passage }, message)?;
+            candidate.add(passage, read, sight, |seen_share| novelty.of_passage(score_share, seen_share));
+        }
+        Some(candidate)
+    };
+    order.into_iter().filter_map(&mut candidate).collect()
 }
 
 #[cfg(test)]

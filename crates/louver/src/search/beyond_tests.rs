@@ -1,4 +1,4 @@
-use super::super::{Found, SearchIndex, Sight};
+use super::super::{Excerpt, Found, PASSAGE_CHARS, SearchIndex, Sight, passages};
 use crate::json::text::encode;
 use crate::wire::{Format, Message};
 
@@ -12,7 +12,7 @@ fn messages(texts: &[&str]) -> Vec<Message> {
     texts.iter().map(|text| message("user", text)).collect()
 }
 
-fn beyond(messages: &[Message], seen: &str, query: &str, limit: usize) -> Found {
+fn beyond(messages: &[Message], seen: &str, query: &str, limit: usize) -> Found<Excerpt> {
     let index: SearchIndex = messages.iter().collect();
     let sight: Sight = messages_of(seen).iter().collect();
     index.among(|_| true).search_beyond(&sight, query, limit, |message| messages.get(message))
@@ -77,7 +77,11 @@ fn a_few_words_or_no_sight_find_what_the_words_find() {
     ]);
     let index: SearchIndex = said.iter().collect();
     for (seen, query) in [("src/parse.rs", "parser token fails"), ("", QUERY), ("nothing of note", QUERY)] {
-        assert_eq!(beyond(&said, seen, query, 2), index.among(|_| true).search(query, 2), "{query}");
+        let (excerpts, words) = (beyond(&said, seen, query, 2), index.among(|_| true).search(query, 2));
+        let text = |message: usize, passage: usize| passages(&said[message]).swap_remove(passage);
+        let whole = words.hits.iter().map(|hit| Excerpt { message: hit.message, text: text(hit.message, hit.passage) });
+        assert_eq!(excerpts.hits, whole.collect::<Vec<_>>(), "{query}");
+        assert_eq!(excerpts.terms().collect::<Vec<_>>(), words.terms().collect::<Vec<_>>(), "{query}");
     }
     assert_eq!(found(&said, "src/parse.rs", QUERY, 2), [1, 0], "otherwise the order changes");
 }
@@ -104,4 +108,54 @@ fn what_was_not_left_out_changes_nothing() {
         assert_eq!(among.search_beyond(&sight, QUERY, 5, |message| said.get(message)), expected, "{end}");
         assert!(expected.hits.len() == 5.min(end));
     }
+}
+
+/// A message of many lines of which some have names.
+fn long(names: &[(usize, &str)]) -> String {
+    let line = |number: usize| {
+        let name = names.iter().find(|(at, _)| *at == number).map_or("nothing", |(_, name)| name);
+        format!("of line {number} the parser of the grammar says there that at every token is {name}")
+    };
+    (0..90).map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn of_a_long_message_the_lines_are_brought_back_that_say_what_is_not_seen() {
+    let said = messages(&[&long(&[(10, "alpha_one"), (45, "main_loop"), (80, "beta_two")])]);
+    let [hit] = &beyond(&said, "main_loop", QUERY, 1).hits[..] else { panic!("one is asked for") };
+    assert!(hit.text.contains("alpha_one") && hit.text.contains("beta_two"), "{}", hit.text);
+    assert!(!hit.text.contains("main_loop"), "it is seen, and there was no room for all");
+    assert!(hit.text.contains("\n…\nof line 7"), "what did not stand together stands apart: {}", hit.text);
+    assert!((PASSAGE_CHARS - 200..=PASSAGE_CHARS + 1).contains(&hit.text.chars().count()));
+    let around = ["of line 9 ", "of line 11 ", "of line 79 ", "of line 81 "];
+    assert!(around.iter().all(|line| hit.text.contains(line)), "{}", hit.text);
+}
+
+#[test]
+fn what_fits_is_brought_back_whole_and_only_once() {
+    let text = "the parser of the grammar fails\nat every token\nin alpha_one that the lexer reads\nthere";
+    let said = messages(&[text]);
+    let hits = beyond(&said, "main_loop", QUERY, 5).hits;
+    assert_eq!(hits, [Excerpt { message: 0, text: format!("{text}\n") }]);
+    let long = messages(&[&long(&[(10, "alpha_one"), (80, "beta_two")])]);
+    let hits = beyond(&long, "main_loop", QUERY, 9).hits;
+    let mut lines: Vec<&str> = hits.iter().flat_map(|hit| hit.text.lines()).filter(|line| *line != "…").collect();
+    let all = lines.len();
+    lines.sort_unstable();
+    lines.dedup();
+    assert!(hits.len() > 1 && lines.len() == all, "{} of {all}", lines.len());
+}
+
+#[test]
+fn a_line_as_long_as_a_passage_is_found() {
+    let long = format!(
+        "the parser of the grammar fails there, and {}alpha_one",
+        "every token that the lexer reads ".repeat(150)
+    );
+    let said = messages(&[&long]);
+    let hits = beyond(&said, "main_loop", QUERY, 1).hits;
+    assert!(hits[0].text.ends_with("alpha_one\n"), "it is cut in pieces, and the last has the name");
+    let full = format!("token alpha_one {}", "y".repeat(PASSAGE_CHARS - 16));
+    let said = messages(&["the parser of the grammar fails at every token that the lexer reads", &full]);
+    assert_eq!(beyond(&said, "main_loop", QUERY, 1).hits[0].text, format!("{full}\n"));
 }

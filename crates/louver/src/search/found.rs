@@ -13,16 +13,25 @@ pub struct Hit {
     pub passage: usize,
 }
 
-/// The answer to a query.
+/// What of a message is worth having back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The message, as an index into its log.
+    pub message: usize,
+    /// At most [`PASSAGE_CHARS`](super::PASSAGE_CHARS) of it in whole lines, `…` where some between them are left out.
+    pub text: String,
+}
+
+/// The answer to a query: passages, or excerpts of messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
-    /// The best passages, best first; of equal ones the newest.
-    pub hits: Vec<Hit>,
+pub struct Found<H = Hit> {
+    /// The best, best first; of equal ones the newest.
+    pub hits: Vec<H>,
     /// The terms that decided.
     pub(super) terms: BTreeSet<String>,
 }
 
-impl Found {
+impl<H> Found<H> {
     /// The terms of the query that decided.
     pub fn terms(&self) -> impl Iterator<Item = &str> {
         self.terms.iter().map(String::as_str)

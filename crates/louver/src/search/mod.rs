@@ -23,6 +23,7 @@
 
 mod among;
 mod beyond;
+mod excerpts;
 mod found;
 mod index;
 mod names;
@@ -34,7 +35,7 @@ mod sight;
 mod terms;
 
 pub use among::{Among, QUERY_POSTINGS};
-pub use found::{Found, Hit};
+pub use found::{Excerpt, Found, Hit};
 pub use index::{Posting, SearchIndex};
 pub use novelty::Novelty;
 pub use passages::{PASSAGE_CHARS, passages};

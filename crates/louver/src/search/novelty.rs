@@ -5,8 +5,8 @@ use super::ranking::Ranking;
 /// How passages are chosen for whoever sees a part of the conversation already.
 ///
 /// A name that is not seen counts by how likely it is used again: what the model used itself is, what it used not long ago
-/// is, and what resembles the words of the query. A passage is worth what the names in it are, by how well it fits the query
-/// and by how much of it is about what is seen. `bench/src/bin/recall_missing.rs` measures what each of these brings.
+/// is, and what resembles the words of the query. A line is worth what the names in it are, by how well its passage fits the
+/// query and by how much of that is about what is seen. `bench/src/bin/recall_missing.rs` measures what each of these brings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Novelty {
     /// How the passages are ranked among which is chosen.
@@ -31,6 +31,8 @@ pub struct Novelty {
     pub asked: f64,
     /// What a number counts.
     pub number: f64,
+    /// What a line takes besides its characters.
+    pub line_cost: usize,
 }
 
 impl Default for Novelty {
@@ -47,6 +49,7 @@ impl Default for Novelty {
             resemblance: 2.5,
             asked: 100.0,
             number: 0.4,
+            line_cost: 20,
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Which passages are best.
 
-use std::collections::HashMap;
-
 /// How passages are ranked: BM25 with what conversations add to it.
 ///
 /// A hit is read as a whole, so that a long passage says more than a short one. What was asked for often stands right
@@ -29,8 +27,6 @@ pub struct Ranking {
     pub faint: f64,
     /// What a passage has of the one before it; of each earlier one half as much.
     pub following: f64,
-    /// What a passage has of the best one of the message before: a call names a file, and all of the result is about it.
-    pub answering: f64,
 }
 
 /// How many passages before a passage count for it.
@@ -53,7 +49,6 @@ impl Default for Ranking {
             common_share: 0.02,
             faint: 0.01,
             following: 0.75,
-            answering: 0.0,
         }
     }
 }
@@ -71,7 +66,6 @@ impl Ranking {
         common_share: 1.0,
         faint: 1.0,
         following: 0.0,
-        answering: 0.0,
     };
 
     /// What a long question may be about in the widest sense: not to be shown as it is, but to be chosen from.
@@ -86,7 +80,6 @@ impl Ranking {
         common_share: 0.1,
         faint: 0.01,
         following: 1.0,
-        answering: 0.5,
     };
 }
 
@@ -146,18 +139,8 @@ impl Scores {
 
     /// The places of the best passages with their scores, best first; of equal ones the newest. Only passages that hold a term are among
     /// them.
-    pub(super) fn best(
-        self,
-        limit: usize,
-        length_of: impl Fn(u32) -> u32,
-        message_of: impl Fn(u32) -> Option<usize>,
-    ) -> Vec<(u32, f64)> {
-        let messages = self.best_of_messages(&message_of);
-        let before = |place: u32| {
-            let before = message_of(place).and_then(|message| message.checked_sub(1));
-            before.and_then(|before| messages.get(&before)).copied().unwrap_or_default()
-        };
-        let ranked = |place: &u32| (self.holds_all(*place), self.at(*place, length_of(*place), before(*place)), *place);
+    pub(super) fn best(self, limit: usize, length_of: impl Fn(u32) -> u32) -> Vec<(u32, f64)> {
+        let ranked = |place: &u32| (self.holds_all(*place), self.at(*place, length_of(*place)), *place);
         let mut best: Vec<(bool, f64, u32)> = self.touched.iter().map(ranked).collect();
         let order =
             |a: &(bool, f64, u32), b: &(bool, f64, u32)| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)).then(b.2.cmp(&a.2));
@@ -173,23 +156,12 @@ impl Scores {
         self.held.get(place as usize).is_some_and(|held| usize::from(*held) == self.terms)
     }
 
-    /// The highest score of a passage of each message; of none where it does not matter.
-    fn best_of_messages(&self, message_of: impl Fn(u32) -> Option<usize>) -> HashMap<usize, f64> {
-        let mut best: HashMap<usize, f64> = HashMap::new();
-        let touched = if self.ranking.answering == 0.0 { &[][..] } else { &self.touched };
-        for (message, place) in touched.iter().filter_map(|place| Some((message_of(*place)?, *place))) {
-            let score = best.entry(message).or_default();
-            *score = score.max(self.scores[place as usize]);
-        }
-        best
-    }
-
-    /// The score of a passage, with what it has of those before it and of the message before, and by its length.
-    fn at(&self, place: u32, length: u32, message_before: f64) -> f64 {
-        let Ranking { following, answering, length_power, least_terms, .. } = self.ranking;
+    /// The score of a passage, with what it has of those before it, and by its length.
+    fn at(&self, place: u32, length: u32) -> f64 {
+        let Ranking { following, length_power, least_terms, .. } = self.ranking;
         let place = place as usize;
         let mut share = following;
-        let mut score = self.scores[place] + answering * message_before;
+        let mut score = self.scores[place];
         for before in self.scores[place.saturating_sub(REACH)..place].iter().rev() {
             score += share * before;
             share /= 2.0;
@@ -203,7 +175,7 @@ mod tests {
     use super::*;
 
     fn best(scores: Scores, limit: usize, length_of: impl Fn(u32) -> u32) -> Vec<u32> {
-        scores.best(limit, length_of, |place| Some(place as usize)).into_iter().map(|(place, _)| place).collect()
+        scores.best(limit, length_of).into_iter().map(|(place, _)| place).collect()
     }
 
     #[test]
@@ -244,19 +216,6 @@ mod tests {
         let mut scores = Scores::new(Ranking::default(), 20, 2_000);
         [3, 12].iter().for_each(|place| scores.add(*place, weight, 1, 100));
         assert_eq!(best(scores, 6, |place| if place == 3 { 400 } else { 41 }), [3, 12]);
-    }
-
-    #[test]
-    fn all_of_a_result_has_a_share_of_the_call() {
-        let messages = [0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3];
-        let of = |answering| {
-            let mut scores = Scores::new(Ranking { answering, ..Ranking::default() }, 11, 1_100);
-            (0..11).for_each(|place| scores.add(place, 0.01, 1, 100));
-            scores.add(1, 1.0, 1, 100);
-            let best = scores.best(9, |_| 100, |place| Some(messages[place as usize]));
-            best.into_iter().any(|(place, _)| place == 7)
-        };
-        assert!(of(0.5) && !of(0.0), "it is too far away to follow the call, but is of its result");
     }
 
     #[test]
