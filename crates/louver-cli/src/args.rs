@@ -207,7 +207,7 @@ pub(crate) struct Recall {
     #[arg(long, value_name = "N", default_value = "5", value_parser = at_least_one::<usize>, allow_negative_numbers = true)]
     pub(crate) limit: usize,
 
-    /// Print a JSON array: {index, role, parts} and the whole message, or the text of the passage
+    /// Print a JSON array: {index, role, parts} and the whole message, or the text that was found
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -141,7 +141,7 @@ pub struct Row {
     pub index: usize,
     role: Role,
     parts: Vec<Piece>,
-    /// The passage that was found; nothing where the message was asked for by its address.
+    /// The passage or the excerpt that was found; nothing where the message was asked for by its address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }

@@ -149,7 +149,7 @@ export interface Recalled {
   index: number;
   role: string;
   parts: Record<string, unknown>[];
-  /** The passage that was found, where words were searched for. */
+  /** The passage or the excerpt that was found, where words were searched for. */
   text?: string;
   /** The message, where it was asked for by its address: the object itself, if it came as one. */
   message?: unknown;

@@ -18,7 +18,7 @@ pub(crate) struct Row<'b> {
     /// The message as it came, where it was asked for by its address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) message: Option<&'b RawValue>,
-    /// The passage that was found.
+    /// The passage or the excerpt that was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<&'b str>,
 }
