@@ -5,6 +5,7 @@ minutes and an hour. Codex and Gemini CLI: one session each. Run by bills.sh.
 """
 
 import argparse
+import collections
 import json
 import os
 import pathlib
@@ -34,20 +35,39 @@ def replay(world, state):
     return json.loads(path.read_text())
 
 
+def written(state):
+    """What the clients wrote down in a home, line by line."""
+    for path in (state / "home").rglob("*.jsonl"):
+        yield from map(json.loads, path.read_text().splitlines())
+
+
 def recorded_requests(state):
-    """The requests that Claude Code wrote down with a bill, each once."""
-    found = set()
-    for path in (state / "home/.claude").rglob("*.jsonl"):
-        for line in map(json.loads, path.read_text().splitlines()):
-            message = line.get("message") or {}
-            if line.get("type") == "assistant" and "usage" in message and message.get("model") != "<synthetic>":
-                found.add((message["id"], line.get("requestId")))
-    return found
+    """The tokens of the requests that were written down with a bill, each once: all of the prompt, read, written."""
+    found = {}
+    for line in written(state):
+        message, event = line.get("message") or {}, line.get("payload") or {}
+        if line.get("type") == "assistant" and "usage" in message and message.get("model") != "<synthetic>":
+            usage = message["usage"]
+            read, write = usage["cache_read_input_tokens"], usage["cache_creation_input_tokens"]
+            found[message["id"], line.get("requestId")] = (usage["input_tokens"] + read + write, read, write)
+        elif event.get("type") == "token_count" and event.get("info"):
+            usage = event["info"]["last_token_usage"]
+            write = usage.get("cache_write_input_tokens", 0)
+            found[event["info"]["total_token_usage"]["total_tokens"]] = (usage["input_tokens"], usage["cached_input_tokens"], write)
+        elif line.get("type") == "gemini" and "tokens" in line:
+            found[line["id"]] = (line["tokens"]["input"], line["tokens"]["cached"], 0)
+    return list(found.values())
 
 
-def check(name, report, books, recorded_in=None):
-    """Every request with a recorded bill is in the report, once, and replay makes the same of it. What the clients ask
-    beside the conversation (titles, summaries) is billed and written down nowhere."""
+def billed(entry):
+    return entry["input_tokens"], entry["cache_read_tokens"], entry["cache_write_tokens"]
+
+
+def check(world, name, state, books):
+    """What was recorded stands in the books, token for token; every request with a recorded bill is in the report, once;
+    and replay makes the same of it. What Claude Code asks beside the conversation (titles, summaries) is billed and written
+    down nowhere."""
+    report, found = replay(world, state), recorded_requests(state)
     rows = [row for row in report["runs"] if row["policy"] == "everything"]
     requests = sum(row["requests"] for row in rows)
     recorded = sum(row["recorded_usd"] for row in rows)
@@ -59,8 +79,9 @@ def check(name, report, books, recorded_in=None):
         file = row["file"].rsplit("/", 1)[-1]
         print(f"  {file}: {row['requests']} requests, {row['simulated_over_recorded']:.3f}, overhead {row['overhead_tokens']}, "
               f"counter × {row['counter_factor']:.2f}, cache life {row['cache_life_seconds']}", flush=True)
-    expected = len(recorded_requests(recorded_in)) if recorded_in else len(books)
-    assert requests == expected <= len(books), f"{requests} of {expected}: requests are lost or counted twice"
+    strange = collections.Counter(found) - collections.Counter(map(billed, books))
+    assert not strange, f"recorded, but not in the books: {strange}"
+    assert requests == len(found) <= len(books), f"{requests} of {len(found)}: requests are lost or counted twice"
     assert abs(quotient - 1) <= TOLERANCE, quotient
     return rows
 
@@ -115,7 +136,7 @@ def three_models(world, name, environment, lives):
     session.ask(ASK, "claude-haiku-4-5", "--continue")
     session.ask("/compact", "claude-haiku-4-5", "--continue")
     session.ask(ASK, "claude-haiku-4-5", "--continue")
-    rows = check(name, replay(world, session.state), session.end(), session.state)
+    rows = check(world, name, session.state, session.end())
     assert len(rows) >= 2, "a compaction starts a conversation"
     assert set(rows[0]["cache_life_seconds"]) == lives, rows[0]["cache_life_seconds"]
 
@@ -126,7 +147,7 @@ def sub_agent(world):
     script = [*reads(world, range(3)), step("I send somebody.", "Agent", work), *reads(world, range(3, 6)), {"text": DONE}]
     session = Session(world, "sub-agent", script)
     session.ask(ASK, "claude-sonnet-4-5")
-    rows = check("sub-agent", replay(world, session.state), session.end(), session.state)
+    rows = check(world, "sub-agent", session.state, session.end())
     assert len(rows) >= 2, "the sub-agent is a conversation"
 
 
@@ -140,7 +161,7 @@ def branch(world):
     name, middle = answers[0]["sessionId"], answers[len(answers) // 3]["uuid"]
     session.ask("Something else.", "claude-sonnet-4-5", "--resume", name, "--resume-session-at", middle)
     session.ask("And again.", "claude-sonnet-4-5", "--resume", name, "--fork-session")
-    check("branch", replay(world, session.state), session.end(), session.state)
+    check(world, "branch", session.state, session.end())
 
 
 def other_client(world, client):
@@ -151,7 +172,8 @@ def other_client(world, client):
     assert answer.returncode == 0 and DONE in answer.stdout, answer.stderr[-2000:]
     books = [entry for entry in journal(server) if CLIENTS[client]["main"](entry["path"])]
     server.stop()
-    check(client, replay(world, state), books)
+    check(world, client, state, books)
+    assert len(recorded_requests(state)) == len(books), "it writes down all that it asks"
 
 
 def main():
