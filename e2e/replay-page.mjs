@@ -19,6 +19,7 @@ try {
       await page.goto(address);
       await can_be_read(page, width);
       await finds_the_charts(page);
+      await marks_every_place(page);
       await sorts_the_table(page);
       await draws_any_conversation(page);
       await runs_no_other_script(page);
@@ -93,6 +94,20 @@ async function finds_the_charts(page) {
   // One unit per column: all dollars of a column have the same number of decimals.
   const cells = await page.locator("#totals tbody tr td:nth-child(2)").allInnerTexts();
   assert.equal(new Set(cells.map((cell) => cell.split(".")[1]?.length ?? 0)).size, 1, cells.join(" "));
+}
+
+// Letters that share a place stand beside it in a frame, so that a row of letters is no row of values.
+async function marks_every_place(page) {
+  const plots = await page.locator("#frontier .plot").evaluateAll((plots) => plots.map((plot) => ({
+    shared: [...plot.querySelectorAll(".dots")].map((dots) => dots.querySelectorAll(".dot").length).filter((many) => many > 1),
+    framed: [...plot.querySelectorAll(".dots.many")].map((dots) => dots.querySelectorAll(".dot").length),
+    points: plot.querySelectorAll("i.point").length,
+  })));
+  assert.ok(plots.some(({ shared }) => shared.length), "some policies do the same here");
+  for (const { shared, framed, points } of plots) {
+    assert.deepEqual(framed, shared, "letters in one place have a frame");
+    assert.equal(points, shared.reduce((sum, many) => sum + many, 0), "each has its point");
+  }
 }
 
 async function sorts_the_table(page) {

@@ -48,7 +48,7 @@ pub(super) fn section(report: &Report) -> Markup {
         "Right is cheaper, up is remembered better: medians of {of}. Saving is of all that is paid, against the practical \
          baseline, after every answer that refers to something its request lacks has paid for one more request that brings \
          it back. That rewards a window for what it keeps, but also for what nobody mentions again: read it with recall by \
-         age below. Nothing beats what lies on the line."
+         age below. Nothing beats what lies on the line. Letters in a frame share the place beside it."
     );
     chart_section("frontier", "What is saved, and what is still seen", &reading, &body)
 }
@@ -141,14 +141,21 @@ fn together(dots: &[Dot], x: &Axis, y: &Axis) -> Vec<Vec<Dot>> {
     groups
 }
 
-/// One dot, or several in one place, the first where it is.
+/// A letter where its policy is; or points where several are, with their letters in a frame beside the first: a bare row of
+/// letters would be read as a row of values.
 fn badges(report: &Report, group: &[Dot], x: &Axis, y: &Axis) -> Markup {
     let first = group[0];
-    // Near the right edge a row of letters grows to the left.
-    let side = if x.at(first.saving) > 0.7 { "dots back" } else { "dots" };
-    let place = format!("left:{};top:{}", css(x.at(first.saving)), css(y.at(first.recall)));
+    let place = |dot: &Dot| format!("left:{};top:{}", css(x.at(dot.saving)), css(y.at(dot.recall)));
+    let is_shared = group.len() > 1;
+    // Near the right edge the frame grows to the left.
+    let side = match (is_shared, x.at(first.saving) > 0.6) {
+        (false, _) => "dots",
+        (true, false) => "dots many",
+        (true, true) => "dots many back",
+    };
     html! {
-        span class=(side) style=(place) {
+        @if is_shared { @for dot in group { i.point style=(place(dot)) {} } }
+        span class=(side) style=(place(&first)) {
             @for dot in group {
                 span.dot title=(said(report, dot)) { (badge(dot.number, &report.totals[dot.number].policy)) }
             }
