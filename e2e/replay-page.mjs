@@ -20,6 +20,8 @@ try {
       await can_be_read(page, width);
       await finds_the_charts(page);
       await marks_every_place(page);
+      await shows_all_of_the_ages(page, width);
+      await keeps_scales_inside(page, width);
       await sorts_the_table(page);
       await draws_any_conversation(page);
       await runs_no_other_script(page);
@@ -108,6 +110,22 @@ async function marks_every_place(page) {
     assert.deepEqual(framed, shared, "letters in one place have a frame");
     assert.equal(points, shared.reduce((sum, many) => sum + many, 0), "each has its point");
   }
+}
+
+// What is lost first is what is old, and that is the last column.
+async function shows_all_of_the_ages(page, width) {
+  const hidden = await page.locator("#age .scroll").evaluateAll((boxes) => boxes.map((box) => box.scrollWidth - box.clientWidth));
+  assert.deepEqual(hidden, [0, 0], `pixels of the tables by age are hidden at ${width}`);
+}
+
+// No number of a scale sticks out of what its section has for content.
+async function keeps_scales_inside(page, width) {
+  const out = await page.locator(".plot .tick").evaluateAll((ticks) => ticks.filter((tick) => {
+    const figure = tick.closest("figure").getBoundingClientRect();
+    const box = tick.getBoundingClientRect();
+    return box.left < figure.left || box.right > figure.right;
+  }).map((tick) => tick.textContent));
+  assert.deepEqual(out, [], `numbers of a scale stick out at ${width}`);
 }
 
 async function sorts_the_table(page) {
