@@ -22,6 +22,7 @@ try {
       await marks_every_place(page);
       await shows_all_of_the_ages(page, width);
       await keeps_scales_inside(page, width);
+      await shows_its_lines(page, colorScheme);
       await sorts_the_table(page);
       await draws_any_conversation(page);
       await runs_no_other_script(page);
@@ -126,6 +127,23 @@ async function keeps_scales_inside(page, width) {
     return box.left < figure.left || box.right > figure.right;
   }).map((tick) => tick.textContent));
   assert.deepEqual(out, [], `numbers of a scale stick out at ${width}`);
+}
+
+// A line that nobody sees is not there: at least 2 to 1 against its card, by the WCAG's formula.
+async function shows_its_lines(page, scheme) {
+  const faint = await page.evaluate(() => {
+    const channel = (value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+    const light = (colour) => {
+      const [red, green, blue] = colour.match(/[\d.]+/g).map((value) => channel(Number(value) / 255));
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    };
+    const card = light(getComputedStyle(document.querySelector("section")).backgroundColor);
+    const contrast = (line) => (Math.max(line, card) + 0.05) / (Math.min(line, card) + 0.05);
+    return [".all", ".line", ".window", ".cuts"].filter((kind) =>
+      contrast(light(getComputedStyle(document.querySelector(`#panels ${kind}`)).stroke)) < 2,
+    );
+  });
+  assert.deepEqual(faint, [], `lines that are too faint in ${scheme}`);
 }
 
 async function sorts_the_table(page) {
