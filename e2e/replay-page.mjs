@@ -89,6 +89,9 @@ async function finds_the_charts(page) {
   assert.equal(await page.locator("#costs .bar >> nth=0 >> .track > i").count(), 4);
   assert.ok((await page.locator("#bills .bar").count()) >= 1, "recorded against simulated");
   assert.match(await page.locator("#bills .value").first().innerText(), /\$[\d.]+ × [\d.]+/);
+  // A session is known by its day and its project, not by the name of its file.
+  assert.match(await page.locator("#bills .key").first().innerText(), /^2026-03-01 shop session$/);
+  assert.match((await page.locator("#conversation option").allInnerTexts()).join(), /2026-03-01 shop session \(12 requests\)/);
   assert.equal(await page.locator("#age table").count(), 2);
   assert.equal(await page.locator("#age table >> nth=0 >> tbody tr").count(), policies);
   const conditions = await page.locator("#conditions").innerText();

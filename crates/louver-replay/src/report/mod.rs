@@ -4,6 +4,7 @@ mod assumed;
 mod distribution;
 mod html;
 mod money;
+mod place;
 mod row;
 mod sessions;
 mod table;

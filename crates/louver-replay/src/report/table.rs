@@ -1,6 +1,7 @@
 //! The tables for the terminal.
 
 use super::money::Dollars;
+use super::place::{day, last_part};
 use super::totals::Totals;
 use super::{HONEST_NOTE, Report, Session};
 use louver::display;
@@ -116,11 +117,9 @@ pub fn session_table(report: &Report, top: usize) -> String {
 
 /// Where a session was, when, and the start of its name, in 37 columns.
 fn label(session: &Session) -> String {
-    let day = session.last_time.and_then(|millis| jiff::Timestamp::from_millisecond(millis).ok());
-    let day = day.map(|time| format!("{} ", &time.to_string()[..10])).unwrap_or_default();
-    let last = |path: &str| path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
-    let place = session.project.as_deref().map(last).unwrap_or_default();
-    let name = last(&session.name);
+    let day = day(session.last_time).map(|day| format!("{day} ")).unwrap_or_default();
+    let place = session.project.as_deref().map(last_part).unwrap_or_default();
+    let name = last_part(&session.name).to_owned();
     let name = if place.is_empty() { name } else { format!("{place} {name}") };
     let name: String = name.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect();
     format!("{day}{}", display::truncate(&name, 37 - day.len()))

@@ -2,6 +2,7 @@
 
 use super::{chart_section, css};
 use crate::report::money::Dollars;
+use crate::report::place::short_place;
 use crate::report::{Bill, Report, RunRow};
 use maud::{Markup, html};
 
@@ -24,7 +25,7 @@ pub(super) fn section(report: &Report) -> Markup {
         div.bars.bills {
             @for one in rows.iter().take(DRAWN) {
                 div.bar {
-                    span.key title=(one.row.file) { (one.name()) }
+                    span.key title=(one.row.file) { (short_place(one.row)) }
                     span.track.two {
                         i.paid style=(format!("width:{}", css(one.recorded / highest))) {}
                         i.simulated style=(format!("width:{}", css(one.simulated() / highest))) {}
@@ -59,10 +60,5 @@ impl<'a> Compared<'a> {
 
     fn simulated(&self) -> f64 {
         self.recorded * self.quotient
-    }
-
-    /// The last part of its path.
-    fn name(&self) -> &str {
-        self.row.file.rsplit('/').next().unwrap_or(&self.row.file)
     }
 }

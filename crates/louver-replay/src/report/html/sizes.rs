@@ -1,6 +1,7 @@
 //! The size of requests over time, for any conversation.
 
 use super::{badge, chart_section};
+use crate::report::place::place;
 use crate::report::{Point, Report, RunRow};
 use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
@@ -15,6 +16,9 @@ const MARKS: usize = 40;
 #[derive(Serialize)]
 struct Drawn<'a> {
     file: &'a str,
+    /// How it is called where it is chosen.
+    #[serde(skip)]
+    place: String,
     requests: usize,
     window: u64,
     /// For each policy, request numbers and sizes in turn.
@@ -30,7 +34,7 @@ pub(super) fn section(report: &Report) -> Markup {
             "Conversation "
             select id="conversation" {
                 @for (number, one) in drawn.iter().enumerate() {
-                    option value=(number) { (short(one.file)) " (" (one.requests) " requests)" }
+                    option value=(number) { (one.place) " (" (one.requests) " requests)" }
                 }
             }
         }
@@ -75,6 +79,7 @@ fn one<'a>(report: &Report, file: &'a str, rows: &[&'a RunRow]) -> Drawn<'a> {
     let series = || report.totals.iter().map(|totals| of(&totals.policy));
     Drawn {
         file,
+        place: rows.first().map(|row| place(row)).unwrap_or_default(),
         requests: series().map(<[Point]>::len).max().unwrap_or(0),
         window: rows.first().map_or(0, |row| row.conditions.context_window) / 100,
         lines: series().map(line).collect(),
@@ -90,12 +95,6 @@ fn cuts(series: &[Point]) -> Vec<u64> {
     let cuts: Vec<usize> = (0..series.len()).filter(|at| series[*at].is_cut).collect();
     let every = cuts.len().div_ceil(MARKS).max(1);
     cuts.into_iter().step_by(every).flat_map(|at| [at as u64 + 1, series[at].tokens / 100]).collect()
-}
-
-/// The last two parts of a path.
-fn short(file: &str) -> String {
-    let parts: Vec<&str> = file.rsplit('/').take(2).collect();
-    parts.into_iter().rev().collect::<Vec<_>>().join("/")
 }
 
 /// Which points of a long line are drawn: of each stretch the smallest and the largest, so that no fall is lost.
@@ -131,7 +130,14 @@ mod tests {
 
     #[test]
     fn no_name_ends_the_data() {
-        let evil = Drawn { file: "</script><script>", requests: 1, window: 1, lines: Vec::new(), cuts: Vec::new() };
+        let evil = Drawn {
+            file: "</script><script>",
+            place: String::new(),
+            requests: 1,
+            window: 1,
+            lines: Vec::new(),
+            cuts: Vec::new(),
+        };
         assert!(!json(&[evil]).contains('<'));
     }
 }
