@@ -84,6 +84,7 @@ async function finds_the_charts(page) {
   assert.equal(named, policies, "every policy is a dot, or named outside");
   assert.match(await first.locator("path.frontier").getAttribute("d"), /^M.+/);
   const letters = await page.locator("#frontier .keys .badge").allInnerTexts();
+  assert.match(await first.innerText(), /still seen[^]*saving/, "both axes have a name");
   assert.equal(new Set(letters).size, policies, "every policy has its own letter");
   assert.equal(await page.locator("#costs .bar").count(), policies);
   assert.equal(await page.locator("#costs .bar >> nth=0 >> .track > i").count(), 4);

@@ -65,7 +65,7 @@ fn draw(report: &Report, chart: &Chart) -> Markup {
     let (x, y) = axes(&shown);
     html! {
         figure {
-            figcaption { (chart.title) }
+            figcaption { (chart.title) span.upward { "↑ still seen" } }
             div.plot {
                 (grid(&x, &y))
                 svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true" {
