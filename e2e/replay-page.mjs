@@ -23,6 +23,7 @@ try {
       await shows_all_of_the_ages(page, width);
       await keeps_scales_inside(page, width);
       await shows_its_lines(page, colorScheme);
+      await says_what_the_columns_mean(page);
       await sorts_the_table(page);
       await draws_any_conversation(page);
       await runs_no_other_script(page);
@@ -83,8 +84,8 @@ async function finds_the_charts(page) {
   const named = (await first.locator(".dot").count()) + (await first.locator(".beyond .key").count());
   assert.equal(named, policies, "every policy is a dot, or named outside");
   assert.match(await first.locator("path.frontier").getAttribute("d"), /^M.+/);
-  const letters = await page.locator("#frontier .keys .badge").allInnerTexts();
   assert.match(await first.innerText(), /still seen[^]*saving/, "both axes have a name");
+  const letters = await page.locator("#frontier .keys .badge").allInnerTexts();
   assert.equal(new Set(letters).size, policies, "every policy has its own letter");
   assert.equal(await page.locator("#costs .bar").count(), policies);
   assert.equal(await page.locator("#costs .bar >> nth=0 >> .track > i").count(), 4);
@@ -148,6 +149,16 @@ async function shows_its_lines(page, scheme) {
     );
   });
   assert.deepEqual(faint, [], `lines that are too faint in ${scheme}`);
+}
+
+// On a telephone and with a keyboard nobody hovers over a heading.
+async function says_what_the_columns_mean(page) {
+  await page.locator("#numbers .meanings summary").focus();
+  await page.keyboard.press("Enter");
+  const said = await page.locator("#numbers .meanings p").innerText();
+  for (const heading of await page.locator("#totals th.number").allInnerTexts()) {
+    assert.ok(said.includes(`${heading.trim()}: `), `${heading} is not in ${said}`);
+  }
 }
 
 async function sorts_the_table(page) {

@@ -72,8 +72,18 @@ const TOTALS: &[Column<Totals>] = &[
         Unit::Percent,
     ),
     column("kept", "median share of tokens sent", |t| t.typical().median_of("tokens_kept"), Unit::Percent),
-    column("mention", "median", |t| t.typical().median_of("recall_window"), Unit::Percent),
-    column("line", "median", |t| t.typical().median_of("recall_line"), Unit::Percent),
+    column(
+        "mention",
+        "what answers refer to and requests still name, median",
+        |t| t.typical().median_of("recall_window"),
+        Unit::Percent,
+    ),
+    column(
+        "line",
+        "the same, its line stands in the request, median",
+        |t| t.typical().median_of("recall_line"),
+        Unit::Percent,
+    ),
     column("line p10", "a tenth of the conversations is below", |t| t.typical().p10_of("recall_line"), Unit::Percent),
     column(
         "intact",
@@ -82,9 +92,14 @@ const TOTALS: &[Column<Totals>] = &[
         Unit::Percent,
     ),
     column("old", "lines older than five turns, median", |t| t.typical().median_of("recall_line_old"), Unit::Percent),
-    column("passage", "median", |t| t.typical().median_of("recall_passage"), Unit::Percent),
+    column(
+        "passage",
+        "the same, with two lines on each side, median",
+        |t| t.typical().median_of("recall_passage"),
+        Unit::Percent,
+    ),
     column("search", "mention, or among five hits, p10", |t| t.typical().p10_of("recall_retrievable"), Unit::Percent),
-    column("cuts", "all conversations", |t| Some(t.all.sum("cuts")), Unit::Count),
+    column("cuts", "requests at which something left, all conversations", |t| Some(t.all.sum("cuts")), Unit::Count),
     column("over", "requests over the window", |t| Some(t.all.sum("overflows")), Unit::Count),
     column("illegal", "requests that break a rule the record does not", |t| Some(t.all.sum("illegal")), Unit::Count),
 ];
@@ -130,6 +145,7 @@ pub(super) fn section(report: &Report) -> Markup {
                 } }
             }
         }
+        details.meanings { summary { "What the columns mean" } (meanings(&columns)) }
         (sessions(report))
         (runs(report))
     };
@@ -145,6 +161,7 @@ fn sessions(report: &Report) -> Markup {
     html! {
         details {
             summary { (report.sessions.len()) " sessions under " (policy) ", dearest first" }
+            (meanings(&columns))
             div.scroll {
                 table.sortable id="sessions" {
                     (head(&["session"], &columns))
@@ -170,8 +187,9 @@ fn runs(report: &Report) -> Markup {
         details {
             summary {
                 "By conversation and policy"
-                @if rows.len() < in_all { " (the " (rows.len()) " rows of the longest; all " (in_all) " are in the JSON)" }
+                @if rows.len() < in_all { " (the " (rows.len()) " rows of the longest; all " (display::grouped(in_all as u64)) " are in the JSON)" }
             }
+            (meanings(&columns))
             div.scroll {
                 table.sortable id="runs" {
                     (head(&["conversation", "policy"], &columns))
@@ -191,6 +209,16 @@ fn runs(report: &Report) -> Markup {
 /// The columns that any row has a number for.
 fn used<T>(columns: &'static [Column<T>], rows: &[&T]) -> Vec<&'static Column<T>> {
     columns.iter().filter(|column| rows.iter().any(|row| (column.value)(row).is_some())).collect()
+}
+
+/// What stands behind each heading, for those who cannot hover over it.
+fn meanings<T>(columns: &[&Column<T>]) -> Markup {
+    html! {
+        p.columns { @for (at, column) in columns.iter().enumerate() {
+            @if at > 0 { "; " }
+            b { (column.title) } ": " (column.meaning)
+        } "." }
+    }
 }
 
 fn head<T>(names: &[&str], columns: &[&Column<T>]) -> Markup {
