@@ -191,6 +191,17 @@ fn a_gemini_session_is_contents_with_calls_and_responses() {
 }
 
 #[test]
+fn a_gemini_session_is_of_the_project_that_its_folder_is_named_after() {
+    let header = json!({"sessionId": "s", "projectHash": "88af", "startTime": "2026-03-01T10:00:00.000Z"});
+    let mut records = vec![header];
+    records.extend(gemini_records());
+    let project = |name: &str| read_text(name, &lines(&records)).unwrap().remove(0).project.unwrap();
+    assert_eq!(project("/home/me/.gemini/tmp/shop/chats/session-1.jsonl"), "shop");
+    assert_eq!(project("/home/me/.gemini/tmp/88af/chats/session-1.jsonl"), "88af");
+    assert_eq!(project("session-1.jsonl"), "88af");
+}
+
+#[test]
 fn a_tools_answer_that_gemini_cli_writes_twice_is_read_once() {
     let said = json!({"functionResponse": {"id": "a", "name": "read_file", "response": {"output": "text of a"}}});
     let call = json!({"id": "a", "name": "read_file", "args": {}, "status": "success", "result": [said]});

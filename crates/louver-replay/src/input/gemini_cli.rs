@@ -157,7 +157,7 @@ impl Reader<'_> {
     fn conversation(&self, name: &str, elsewhere: usize) -> Result<Conversation, ReadError> {
         let mut conversation = Conversation::new(name, Format::Gemini, Vec::new());
         let (answered, mut stem) = (self.answered(), 0);
-        (conversation.session, conversation.project) = (self.session_id.clone(), self.project_hash.clone());
+        (conversation.session, conversation.project) = (self.session_id.clone(), self.project());
         for (number, record) in self.records.iter().enumerate() {
             conversation.model = conversation.model.or_else(|| record.model.clone());
             let time = moment::millis(record.timestamp.as_deref());
@@ -174,6 +174,13 @@ impl Reader<'_> {
         }
         conversation.counted_elsewhere = conversation.turns().iter().filter(|turn| turn.at < stem).count();
         Ok(conversation)
+    }
+
+    /// What the client calls the project's folder: a name that people know in newer versions, the hash in older ones.
+    fn project(&self) -> Option<String> {
+        let mut folders = self.name.rsplit('/').skip(1);
+        let named = (folders.next() == Some("chats")).then(|| folders.next()).flatten();
+        named.map(str::to_owned).or_else(|| self.project_hash.clone())
     }
 
     /// The calls whose answers have a record of their own.
