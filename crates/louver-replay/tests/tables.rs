@@ -21,3 +21,13 @@ fn a_model_that_costs_nothing_has_no_shares() {
     let page = page(&report);
     assert!(!page.contains("it would have been"), "{page}");
 }
+
+#[test]
+fn nobody_has_a_star_where_all_do_the_same() {
+    let said = |role: &str, text: &str| json!({"role": role, "content": text});
+    let body = json!({"model": "gpt-5.2", "messages": [said("user", "Hello"), said("assistant", "Hi there.")]});
+    let found = read_text("short.json", &body.to_string()).unwrap();
+    let report = replay(&found, &Options::of_policies(&["everything", "ladder"]).unwrap(), &|_| {}).unwrap();
+    let text = table(&report);
+    assert!(text.lines().filter(|line| line.starts_with("ladder ")).all(|line| !line.contains('*')), "{text}");
+}

@@ -56,7 +56,7 @@ const LEGEND: &str = "Cost with output, all together. Saving against the practic
     requests still hold: all, whole (in their whole message, `recall_line_intact`), old (older than five turns). * best of its column.";
 
 /// The totals as a table of at most 80 columns, with what they mean and under which conditions. The winner of each column
-/// has a star; ties all have one.
+/// has a star; ties all have one, but nobody where all tie.
 #[must_use]
 pub fn table(report: &Report) -> String {
     let mut text = String::new();
@@ -262,10 +262,12 @@ impl Column {
         usize::from(matches!(self.kind, Kind::Winning))
     }
 
-    /// Ties all have one.
+    /// Ties all have one, but nobody where all tie: that would say nothing.
     fn star(&self, value: Option<f64>, all: &[Totals]) -> &'static str {
         let best = all.iter().filter_map(self.value).max_by(f64::total_cmp);
-        if best.is_some() && self.show(value, all) == self.show(best, all) { "*" } else { " " }
+        let is_best = |value| self.show(value, all) == self.show(best, all);
+        let is_tie = all.iter().all(|totals| is_best((self.value)(totals)));
+        if best.is_some() && !is_tie && is_best(value) { "*" } else { " " }
     }
 }
 
