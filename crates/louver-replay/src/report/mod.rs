@@ -111,3 +111,9 @@ impl Report {
         Ok(json)
     }
 }
+
+/// A count, thousands apart.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+fn grouped(value: f64) -> String {
+    louver::display::grouped(value.round() as u64)
+}

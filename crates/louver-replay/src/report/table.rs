@@ -3,7 +3,7 @@
 use super::money::Dollars;
 use super::place::{day, last_part};
 use super::totals::Totals;
-use super::{HONEST_NOTE, Report, Session};
+use super::{HONEST_NOTE, Report, Session, grouped};
 use louver::display;
 use std::fmt::Write;
 
@@ -132,6 +132,7 @@ fn heading(report: &Report) -> String {
     let baseline = group.map_or(0.0, |group| group.sum("baseline_usd"));
     let plural = |is_one: bool| if is_one { "" } else { "s" };
     let (many, often) = (plural(conversations == 1), plural(requests == 1.0));
+    let (conversations, requests) = (display::grouped(conversations as u64), grouped(requests));
     format!("{conversations} conversation{many}, {requests} request{often}, {} as usually sent.", dollars(baseline))
 }
 
@@ -172,7 +173,7 @@ fn beyond(report: &Report) -> String {
     let list = |name: &str| {
         let found = report.totals.iter().map(|totals| (&totals.policy, totals.all.sum(name)));
         let found: Vec<String> =
-            found.filter(|(_, sum)| *sum > 0.0).map(|(policy, sum)| format!("{policy} {sum:.0}")).collect();
+            found.filter(|(_, sum)| *sum > 0.0).map(|(policy, sum)| format!("{policy} {}", grouped(sum))).collect();
         if found.is_empty() { "none".to_owned() } else { found.join(", ") }
     };
     format!("Requests over the window: {}. Illegal: {}.", list("overflows"), list("illegal"))

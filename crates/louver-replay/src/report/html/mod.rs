@@ -13,7 +13,7 @@ mod sizes;
 mod tables;
 
 use super::money::Dollars;
-use super::{Bill, HONEST_NOTE, Report};
+use super::{Bill, HONEST_NOTE, Report, grouped};
 use axis::Axis;
 use louver::display;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -166,12 +166,6 @@ fn chart_section(id: &str, title: &str, reading: &str, body: &Markup) -> Markup 
 
 fn percent(value: f64) -> String {
     format!("{} %", display::percent(value, 0))
-}
-
-/// Thousands apart.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-fn grouped(value: f64) -> String {
-    display::grouped(value.round() as u64)
 }
 
 /// A share of a width as CSS has it.

@@ -1,8 +1,8 @@
 //! The numbers themselves, in tables that sort.
 
-use super::{chart_section, grouped, key, shown};
+use super::{chart_section, key, shown};
 use crate::report::money::Dollars;
-use crate::report::{Report, RunRow, Session, Totals};
+use crate::report::{Report, RunRow, Session, Totals, grouped};
 use louver::display;
 use maud::{Markup, html};
 
