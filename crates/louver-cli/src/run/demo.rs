@@ -27,10 +27,13 @@ const PACE: Duration = Duration::from_millis(100);
 /// What to do after the demo.
 const NEXT: &str = "
 Next
-  louver replay FOLDER   what each policy would have cost and forgotten on your own recorded sessions
-  louver inspect FILE    what fills the window of a conversation
-  louver run TASK.md     a task of your own; with ANTHROPIC_API_KEY and --provider anthropic-api on a real model
-  louver sandbox         this stand-in, for any client; its journal is at /_sandbox/journal
+  louver replay        what each policy would have cost and forgotten on your
+                       own sessions of Claude Code, Codex and Gemini CLI
+  louver inspect FILE  what fills the window of a conversation
+  louver run TASK.md   a task of your own; on a real model with
+                       ANTHROPIC_API_KEY and --provider anthropic-api
+  louver sandbox       this stand-in, for any client; its journal is at
+                       /_sandbox/journal
 ";
 
 /// What the model is asked.
@@ -62,10 +65,12 @@ impl Provider for Paced {
 
 pub(super) fn run(shell: &mut Shell<'_>) -> anyhow::Result<Exit> {
     shell.printer.text(&format!(
-        "A scripted model works through a small project with 65 tool calls. Its history grows and grows, but the window\n\
-         sends only {CAP} messages of it at a time, and a few more where a tool call would lose its result. Then the same\n\
-         under the default policy, which leaves out what does not pay. A stand-in on this machine judges and bills every\n\
-         request by the provider's own rules. No key, and nothing leaves this machine.\n"
+        "A scripted model works through a small project with 65 tool calls. Its history\n\
+         grows and grows, but the window sends only {CAP} messages of it at a time, and a\n\
+         few more where a tool call would lose its result. Then the same under the\n\
+         default policy, which leaves out what does not pay. A stand-in on this machine\n\
+         judges and bills every request by the provider's own rules. No key, and nothing\n\
+         leaves this machine.\n"
     ))?;
     runtime()?.block_on(async {
         let cancel = CancellationToken::new();

@@ -24,6 +24,7 @@ fn the_demo_ends_well_on_both_providers_with_nothing_refused() {
     assert!(messages.len() == 2 && ladder.len() == 2, "{}", run.stdout);
     assert!(ladder.iter().zip(&messages).all(|(ladder, messages)| ladder < messages), "{}", run.stdout);
     assert!(run.stdout.contains("\nNext\n"), "{}", run.stdout);
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
     assert!(run.stderr.contains("Context truncated: ") && !run.stderr.contains('\u{1b}'), "{}", run.stderr);
 }
 
