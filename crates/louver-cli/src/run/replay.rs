@@ -2,6 +2,7 @@
 
 use super::{Exit, Shell};
 use crate::args::Replay;
+use crate::input::spoken;
 use crate::output::Staged;
 use crate::printer::{grouped, plural, safe};
 use anyhow::{Context, ensure};
@@ -24,6 +25,7 @@ pub(super) fn run(job: &Replay, options: &Options, shell: &mut Shell<'_>) -> any
         ![&job.json, &job.html].into_iter().all(|path| path.as_deref().is_some_and(is_stdout)),
         "--json - and --html - would both go to stdout: give one of them a file"
     );
+    check_places(job)?;
     let sources = sources(job, shell)?;
     if let Some(turn) = job.explain {
         return explain_one(options, &sources, turn, shell);
@@ -40,6 +42,18 @@ pub(super) fn run(job: &Replay, options: &Options, shell: &mut Shell<'_>) -> any
     deliver(job, &report, shell)?;
     shell.printer.note(&rate(&report, started));
     Ok(if report.skipped.is_empty() { Exit::Done } else { Exit::Finding })
+}
+
+/// A mistyped place is said before the work, which would be lost with it.
+fn check_places(job: &Replay) -> anyhow::Result<()> {
+    for path in [&job.json, &job.html].into_iter().flatten().filter(|path| !is_stdout(path)) {
+        ensure!(!path.is_dir(), "{}: is a folder", path.display());
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        std::fs::metadata(folder.unwrap_or(Path::new(".")))
+            .map_err(spoken)
+            .with_context(|| path.display().to_string())?;
+    }
+    Ok(())
 }
 
 /// What was looked through.

@@ -127,6 +127,17 @@ fn nothing_to_replay_is_an_error_that_names_the_place() {
     assert!(old.refused().contains("of project `nowhere`"), "{}", old.stderr);
 }
 
+#[test]
+fn a_place_that_nothing_can_be_written_to_is_said_before_the_work() {
+    for flag in ["--html", "--json"] {
+        // That there is nothing to replay would be found out only by reading.
+        let run = louver(&format!("replay no/such/folder {flag} no/such/result"));
+        assert_eq!(run.refused(), "no/such/result: no such file or directory");
+        let run = louver(&format!("replay no/such/folder {flag} examples"));
+        assert_eq!(run.refused(), "examples: is a folder");
+    }
+}
+
 /// A home with a session of Claude Code: two requests, as they were billed.
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
