@@ -138,6 +138,19 @@ fn a_place_that_nothing_can_be_written_to_is_said_before_the_work() {
     }
 }
 
+#[test]
+fn what_is_no_conversation_is_said_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chat.json");
+    let refused = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        let run = louver(&format!("replay {}", path.display()));
+        run.refused().rsplit_once("chat.json ").unwrap().1.to_owned()
+    };
+    assert_eq!(refused(""), "is empty");
+    assert_eq!(refused("hello"), "cannot be read: not JSON, expected a value (byte 0)");
+}
+
 /// A home with a session of Claude Code: two requests, as they were billed.
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();

@@ -41,7 +41,7 @@ pub enum ReadError {
     #[error("has {0} bytes, more than the {MAX_BYTES} that are read")]
     TooLarge(u64),
     /// Not JSON, or not a history.
-    #[error(transparent)]
+    #[error("cannot be read")]
     Json(#[from] JsonError),
     /// A line that is no JSON.
     #[error("line {line} is not JSON")]
@@ -61,6 +61,9 @@ pub enum ReadError {
         #[source]
         source: JsonError,
     },
+    /// Nothing in it.
+    #[error("is empty")]
+    Blank,
     /// Nothing of a conversation in it.
     #[error("holds no messages")]
     Empty,
@@ -83,6 +86,9 @@ pub fn read(source: &Source) -> Result<Vec<Conversation>, ReadError> {
 /// Text that is none of the known kinds.
 pub fn read_text(name: &str, text: &str) -> Result<Vec<Conversation>, ReadError> {
     let text = text.trim_start_matches('\u{feff}');
+    if text.trim().is_empty() {
+        return Err(ReadError::Blank);
+    }
     let found = match Kind::of(text) {
         Kind::Body => vec![read_body(name, text)?],
         Kind::BodyLines => message_lines::read_bodies(name, text)?,
