@@ -31,3 +31,15 @@ fn nobody_has_a_star_where_all_do_the_same() {
     let text = table(&report);
     assert!(text.lines().filter(|line| line.starts_with("ladder ")).all(|line| !line.contains('*')), "{text}");
 }
+
+#[test]
+fn a_measure_that_no_policy_has_is_not_named() {
+    let said = |role: &str, text: &str| json!({"role": role, "content": text});
+    let body = json!({"model": "gpt-5.2", "messages": [said("user", "Hello"), said("assistant", "Hi there.")]});
+    let found = read_text("short.json", &body.to_string()).unwrap();
+    let mut options = Options::of_policies(&["everything", "ladder"]).unwrap();
+    options.overhead = Some(500);
+    options.context_window = Some(100);
+    let text = table(&replay(&found, &options, &|_| {}).unwrap());
+    assert!(!text.contains(": .") && !text.contains("lines ;") && !text.contains("Regret"), "{text}");
+}

@@ -148,19 +148,27 @@ fn recorded(report: &Report) -> String {
     format!("Recorded: {paid} paid for {conversations} conversation{plural}{}.", quotient.unwrap_or_default())
 }
 
-/// The same savings as the ladder's marks are measured by, and how well the cuts were timed.
+/// The same savings as the ladder's marks are measured by, and how well the cuts were timed. What no policy has a number
+/// for is left out.
 fn marks(report: &Report) -> String {
-    let named = |name: &str, show: fn(f64) -> String| -> String {
+    let named = |name: &str, show: fn(f64) -> String| -> Option<String> {
         let found = report.totals.iter().filter_map(|totals| Some((&totals.policy, totals.typical().median_of(name)?)));
-        found.map(|(policy, value)| format!("{policy} {}", show(value))).collect::<Vec<_>>().join(", ")
+        let found: Vec<String> = found.map(|(policy, value)| format!("{policy} {}", show(value))).collect();
+        (!found.is_empty()).then(|| found.join(", "))
     };
-    format!(
-        "Of input alone, as if every search found what it looks for: by lines {}; by passages {}. Regret, the input over that of \
-         the best times for the same cuts: {}.",
-        named("input_saving_after_found_recall", percent),
-        named("input_saving_after_found_recall_passage", percent),
-        named("regret", |times| format!("{times:.2}")),
-    )
+    let lines = named("input_saving_after_found_recall", percent).map(|found| format!("by lines {found}"));
+    let passages =
+        named("input_saving_after_found_recall_passage", percent).map(|found| format!("by passages {found}"));
+    let found: Vec<String> = lines.into_iter().chain(passages).collect();
+    let mut said = Vec::new();
+    if !found.is_empty() {
+        let found = found.join("; ");
+        said.push(format!("Of input alone, as if every search found what it looks for: {found}."));
+    }
+    if let Some(regret) = named("regret", |times| format!("{times:.2}")) {
+        said.push(format!("Regret, the input over that of the best times for the same cuts: {regret}."));
+    }
+    said.join(" ")
 }
 
 /// What medians are of.
