@@ -1,12 +1,13 @@
 //! Reading a conversation, within bounds.
 
-use anyhow::{Context, bail, ensure};
+use crate::printer::plural;
+use anyhow::{Context, anyhow, bail, ensure};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use louver::display::truncate;
 use louver::{Body, Format, JsonError};
 use louver_replay::input::{Kind, read_text};
-use louver_replay::{Conversation, Strand, request};
+use louver_replay::{Conversation, ReplayError, Strand, request};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -37,7 +38,7 @@ pub(crate) struct Input {
     format: Option<Format>,
 
     /// Only what stood before request T, counted from 1
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", value_parser = number_of_request)]
     at: Option<NonZeroUsize>,
 
     /// Refuse larger inputs
@@ -116,8 +117,18 @@ fn of_session(conversations: &[Conversation], at: Option<NonZeroUsize>) -> anyho
 }
 
 fn before_request(conversations: &[Conversation], at: NonZeroUsize) -> anyhow::Result<Body> {
-    let (conversation, turn) = request(conversations, at.get())?;
+    // Whoever reads the input names it.
+    let (conversation, turn) = request(conversations, at.get()).map_err(|error| match error {
+        ReplayError::NoSuchRequest { turn, requests, .. } => {
+            anyhow!("has {}, so there is no request {turn}", plural(requests, "request"))
+        }
+        other => other.into(),
+    })?;
     wrapped(conversation, conversation.turns()[turn - 1].at)
+}
+
+fn number_of_request(typed: &str) -> Result<NonZeroUsize, &'static str> {
+    typed.parse().map_err(|_| "expected a whole number, 1 or more")
 }
 
 fn wrapped(conversation: &Conversation, messages: usize) -> anyhow::Result<Body> {

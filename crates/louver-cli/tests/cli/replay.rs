@@ -257,7 +257,10 @@ fn other_commands_read_sessions_too() {
     assert_eq!((&trimmed["format"], &trimmed["model"]), (&json!("anthropic"), &json!("claude-opus-4-5")));
     at_home(&home, &format!("check {session} --at 1")).done();
     assert!(at_home(&home, &format!("recall 1 {session}")).done().contains("shop_1"));
-    assert!(at_home(&home, &format!("inspect {session} --at 3")).refused().contains("no request 3"));
+    let beyond = at_home(&home, &format!("inspect {session} --at 3"));
+    assert_eq!(beyond.refused(), format!("{session}: has 2 requests, so there is no request 3"));
+    let none = at_home(&home, &format!("inspect {session} --at x"));
+    assert!(none.refused().ends_with("expected a whole number, 1 or more"), "{}", none.stderr);
     let body = louver("inspect examples/agent.json --at 1 --json");
     let body: Value = serde_json::from_str(body.done()).unwrap();
     assert!(body["messages"].as_array().unwrap().len() < 3, "{body}");
