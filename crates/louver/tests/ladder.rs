@@ -110,6 +110,33 @@ fn an_edit_leaves_what_was_read_of_its_file_quoted_and_a_new_version_does_not() 
     assert!(!quotes_it(&json!({ "path": "src/server.rs", "content": "fn run() {}" })));
 }
 
+/// The ledger of the first cut behind a file that was read.
+fn ledger_after_reading(window: &mut Window, file: &str) -> String {
+    turn(window, 0, "src/server.rs", file);
+    for number in 1.. {
+        turn(window, number, "src/other.rs", &"some output of the tool\n".repeat(20));
+        if window.fit().unwrap().is_cut() {
+            break;
+        }
+    }
+    ledger(window).unwrap()
+}
+
+#[test]
+fn what_was_said_last_of_a_name_is_quoted_though_something_older_that_stays_names_it() {
+    let mut window = started(config(4_000));
+    push(&mut window, &json!({ "role": "user", "content": "Notes: listen_on is slow." }));
+    let ledger = ledger_after_reading(&mut window, "fn start() {\n    listen_on(80)\n}\n");
+    assert!(ledger.contains("listen_on(80)"), "{ledger}");
+}
+
+#[test]
+fn of_what_the_task_itself_names_nothing_is_quoted() {
+    let mut window = started(config(4_000));
+    let ledger = ledger_after_reading(&mut window, "This is all in src/lib.rs.\n");
+    assert!(!ledger.contains("This is all in"), "{ledger}");
+}
+
 #[test]
 fn what_was_concluded_stands_there_once_on_a_line_of_its_own() {
     let mut window = started(config(8_000));

@@ -20,7 +20,7 @@ use super::worth::{Ages, Surroundings, worth};
 use crate::plain_text::{Speaker, edits_file};
 use crate::policy::PolicyInput;
 use crate::wire::{Message, Part, PartKind, Role};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -237,7 +237,7 @@ impl Ledger {
         let mut in_sight: FxHashMap<u32, (u32, u32)> = FxHashMap::default();
         let mut unseen = Vec::with_capacity(self.facts.len());
         for (key, fact) in &self.facts {
-            let is_seen = standing.contains(key);
+            let is_seen = standing.get(key).is_some_and(|newest| newest.is_none_or(|newest| newest > fact.message));
             let (seen, all) = in_sight.entry(fact.message).or_default();
             *seen += u32::from(is_seen);
             *all += 1;
@@ -274,15 +274,22 @@ impl Ledger {
         Candidates::new(self, input, lines, ranked)
     }
 
-    /// The names in what stays in the view: nothing needs to be written down about them.
-    fn standing(&self, input: &PolicyInput<'_>, left: &[Range<usize>]) -> FxHashSet<u64> {
-        let mut standing = FxHashSet::with_capacity_and_hasher(FACTS, FxBuildHasher);
-        for index in left.iter().cloned().flatten() {
+    /// The names in what stays in the view, and the newest message there that has each. Nothing needs to be written down
+    /// about them, unless something newer was folded: what was said of the name last is out of sight then. Of what the
+    /// task itself names it is enough that it is named, whatever is newest.
+    fn standing(&self, input: &PolicyInput<'_>, left: &[Range<usize>]) -> FxHashMap<u64, Option<u32>> {
+        let mut standing = FxHashMap::with_capacity_and_hasher(FACTS, FxBuildHasher);
+        let is_users = |index: &usize| input.original(*index).shape().role == Role::User;
+        let task = (0..input.log_len()).find(is_users).unwrap_or_default();
+        // The newest comes last, what the task names behind it.
+        let in_order = left.iter().cloned().flatten().filter(|index| *index > task);
+        for index in in_order.chain(left.iter().cloned().flatten().filter(|index| *index <= task)) {
+            let newest = (index > task).then(|| u32::try_from(index).unwrap_or(u32::MAX));
             match self.standing.get(&index).filter(|_| !input.is_edited(index)) {
-                Some(known) => standing.extend(known.iter().map(|mention| mention.key)),
-                None => {
-                    mentions(input.message(index), self.quotes_thinking, |mention| _ = standing.insert(mention.key))
-                }
+                Some(known) => standing.extend(known.iter().map(|mention| (mention.key, newest))),
+                None => mentions(input.message(index), self.quotes_thinking, |mention| {
+                    standing.insert(mention.key, newest);
+                }),
             }
         }
         standing
