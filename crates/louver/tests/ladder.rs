@@ -138,6 +138,16 @@ fn of_what_the_task_itself_names_nothing_is_quoted() {
 }
 
 #[test]
+fn a_line_is_quoted_alone_where_what_stands_beside_it_is_not_worth_its_place() {
+    let quoted = |beside: &str| {
+        let ledger = ledger_after_reading(&mut started(config(4_000)), &format!("{beside}\nlisten_on(80)\n{beside}\n"));
+        (ledger.contains("listen_on(80)"), ledger.contains("and so on"))
+    };
+    assert_eq!(quoted("and so on"), (true, true));
+    assert_eq!(quoted(&"and so on ".repeat(38)), (true, false));
+}
+
+#[test]
 fn what_was_concluded_stands_there_once_on_a_line_of_its_own() {
     let mut window = started(config(8_000));
     let concluded = "The root cause is parse_header because it drops blank_line before read_body is called.";

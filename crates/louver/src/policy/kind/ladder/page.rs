@@ -338,15 +338,17 @@ impl<'a> Candidates<'a> {
             if taken.contains(&(message, place)) || self.is_said_line(said, message, place) {
                 continue;
             }
-            self.passage(message, place, filling.lines_beside, &mut passage);
-            passage.retain(|place| !taken.contains(&(message, *place)));
-            let worth_of = |place: &Place| self.lines.get(&(message, *place)).copied().unwrap_or(0);
-            let worth: u64 = passage.iter().map(worth_of).sum();
-            let chars: u64 = passage.iter().map(|place| place.len().min(LINE_CHARS) as u64 + 1).sum();
             let address = if addressed.contains(&message) { 0 } else { ADDRESS_COST };
-            if density(worth, chars + address) < filling.least_density {
+            let mut pays = |beside: usize| {
+                self.passage(message, place, beside, &mut passage);
+                passage.retain(|place| !taken.contains(&(message, *place)));
+                let (worth, chars) = self.worth_and_chars(message, &passage);
+                (density(worth, chars + address) >= filling.least_density).then_some(chars)
+            };
+            // Where what stands beside it is not worth its place, the line may be by itself.
+            let Some(chars) = pays(filling.lines_beside).or_else(|| pays(0)) else {
                 continue;
-            }
+            };
             if chars + address > room {
                 misses += 1;
                 continue;
@@ -358,6 +360,13 @@ impl<'a> Candidates<'a> {
         let mut taken: Vec<(u32, Place)> = taken.into_iter().collect();
         taken.sort_unstable();
         taken
+    }
+
+    /// What lines of a message are worth together, and the characters that they take.
+    fn worth_and_chars(&self, message: u32, lines: &[Place]) -> (u64, u64) {
+        let worth_of = |place: &Place| self.lines.get(&(message, *place)).copied().unwrap_or(0);
+        let chars = |place: &Place| place.len().min(LINE_CHARS) as u64 + 1;
+        (lines.iter().map(worth_of).sum(), lines.iter().map(chars).sum())
     }
 
     /// Whether a line stands on the page already.
