@@ -1,6 +1,5 @@
 //! Reading a conversation, within bounds.
 
-use crate::printer::plural;
 use anyhow::{Context, anyhow, bail, ensure};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
@@ -120,7 +119,7 @@ fn before_request(conversations: &[Conversation], at: NonZeroUsize) -> anyhow::R
     // Whoever reads the input names it.
     let (conversation, turn) = request(conversations, at.get()).map_err(|error| match error {
         ReplayError::NoSuchRequest { turn, requests, .. } => {
-            anyhow!("has {}, so there is no request {turn}", plural(requests, "request"))
+            anyhow!("has no request {turn}, the last is {requests}")
         }
         other => other.into(),
     })?;

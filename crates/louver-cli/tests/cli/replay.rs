@@ -258,7 +258,7 @@ fn other_commands_read_sessions_too() {
     at_home(&home, &format!("check {session} --at 1")).done();
     assert!(at_home(&home, &format!("recall 1 {session}")).done().contains("shop_1"));
     let beyond = at_home(&home, &format!("inspect {session} --at 3"));
-    assert_eq!(beyond.refused(), format!("{session}: has 2 requests, so there is no request 3"));
+    assert_eq!(beyond.refused(), format!("{session}: has no request 3, the last is 2"));
     let none = at_home(&home, &format!("inspect {session} --at x"));
     assert!(none.refused().ends_with("expected a whole number, 1 or more"), "{}", none.stderr);
     let body = louver("inspect examples/agent.json --at 1 --json");

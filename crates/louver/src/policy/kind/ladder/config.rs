@@ -9,8 +9,8 @@ use crate::tokens::Millitokens;
 ///
 /// | row | recent turns, within tokens | ledger at most | a line is worth | quotes | when it cuts |
 /// |---|---|---|---|---|---|
-/// | `ladder-lean` | 4, 1,500 | 8,000 | 80 % of its price | lines | where it pays |
-/// | `ladder` | 4, 3,000 | 12,000 | 100 % | passages of five lines | where it pays |
+/// | `ladder-lean` | 4, 1,500 | 8,000 | 85 % of its price | lines | where it pays |
+/// | `ladder` | 4, 2,000 | 12,000 | 120 % | passages of five lines | where it pays |
 /// | `ladder-careful` | 5, 4,000 | 16,000 | 10 % | passages of five lines | where it pays |
 /// | `ladder-full` | as `ladder` | | | | where the window is full |
 ///
@@ -111,8 +111,8 @@ impl LadderRow {
             Self::Lean => {
                 Timing { ledger_percent: 22, ledger_tokens: 5_000, smallest_view_tails: 5, leeway_thousandths: 70 }
             }
-            Self::Default | Self::Full => Timing { ledger_percent: 29, ..Timing::USUAL },
-            Self::Careful => Timing { ledger_percent: 33, smallest_view_tails: 3, ..Timing::USUAL },
+            Self::Default | Self::Full => Timing::USUAL,
+            Self::Careful => Timing { ledger_percent: 33, ..Timing::USUAL },
         }
     }
 }
@@ -134,7 +134,7 @@ pub(super) struct Timing {
 impl Timing {
     /// What most rows have; a ledger may be expected to be as large as it may be.
     const USUAL: Self =
-        Self { ledger_percent: 29, ledger_tokens: u64::MAX, smallest_view_tails: 2, leeway_thousandths: 65 };
+        Self { ledger_percent: 29, ledger_tokens: u64::MAX, smallest_view_tails: 3, leeway_thousandths: 65 };
 }
 
 impl Default for LadderConfig {
@@ -142,10 +142,10 @@ impl Default for LadderConfig {
         Self {
             row: LadderRow::Default,
             keep_recent_turns: 4,
-            keep_recent_tokens: 3_000,
+            keep_recent_tokens: 2_000,
             ledger_tokens: 12_000,
-            prose_tokens: 2_200,
-            worth_percent: 100,
+            prose_tokens: 1_600,
+            worth_percent: 120,
             lines_beside: 2,
             favour_rare: 1,
             shrink_on_arrival_tokens: 0,
@@ -168,7 +168,7 @@ impl LadderConfig {
             keep_recent_tokens: 1_500,
             ledger_tokens: 8_000,
             prose_tokens: 200,
-            worth_percent: 80,
+            worth_percent: 85,
             lines_beside: 0,
             favour_rare: 0,
             ..Self::default()
