@@ -33,6 +33,15 @@ struct Line {
     is_taken: bool,
 }
 
+/// Lines of a message that may be brought back together, the worthiest for its length first.
+#[derive(Debug)]
+struct Offer {
+    /// What they were worth when so many had been told.
+    value: f64,
+    told: usize,
+    lines: Vec<usize>,
+}
+
 /// What each name is worth that was not told yet, by its number.
 pub(super) type Worth = FxHashMap<u32, f64>;
 
@@ -73,14 +82,14 @@ impl Candidate {
         self.lines[line].weight * self.names(line).iter().filter_map(|name| worth.get(name)).sum::<f64>()
     }
 
-    /// The lines that are worth most for their length, as many as one hit has room for, and what they are worth together.
-    fn best(&self, worth: &Worth, line_cost: usize) -> (f64, Vec<usize>) {
+    /// The lines that are worth most for their length, as many as one hit has room for.
+    fn offer(&self, worth: &Worth, line_cost: usize) -> Offer {
         let density = |line: usize| self.gain(line, worth) / (self.lines[line].chars + line_cost) as f64;
         let free = (0..self.lines.len()).filter(|line| !self.lines[*line].is_taken);
         let mut order: Vec<(f64, usize)> =
             free.map(|line| (density(line), line)).filter(|(density, _)| *density > 0.0).collect();
         order.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-        let (mut room, mut value, mut taken) = (ROOM, 0.0, Vec::new());
+        let (mut room, mut value, mut lines) = (ROOM, 0.0, Vec::new());
         let mut told: FxHashSet<u32> = FxHashSet::default();
         for (_, line) in order {
             let names = self.names(line).iter().filter(|name| !told.contains(*name));
@@ -89,10 +98,10 @@ impl Candidate {
                 room -= takes(self.lines[line].chars);
                 value += gain;
                 told.extend(self.names(line));
-                taken.push(line);
+                lines.push(line);
             }
         }
-        (value, taken)
+        Offer { value, lines, told: 0 }
     }
 
     /// The same with as much around these lines as there is room for, nearer lines first; all of them are told with that.
@@ -154,6 +163,17 @@ fn follows(place: (usize, usize), last: (usize, usize), passages: &[String]) -> 
     }
 }
 
+/// The offer that is worth most, if any is worth something; of equal ones the first.
+fn highest(offers: &[Offer]) -> Option<usize> {
+    let mut best: Option<usize> = None;
+    for (at, offer) in offers.iter().enumerate() {
+        if offer.value > best.map_or(0.0, |best| offers[best].value) {
+            best = Some(at);
+        }
+    }
+    best
+}
+
 /// The best excerpts together: each next one by what the ones before do not say. Of equal ones the first. Where nothing is
 /// left that is not seen, the passages follow that fit the words best.
 pub(super) fn choose<'m>(
@@ -164,17 +184,17 @@ pub(super) fn choose<'m>(
     message: impl Fn(usize) -> Option<&'m Message>,
 ) -> Vec<Excerpt> {
     let mut hits = Vec::with_capacity(limit.min(candidates.len()));
-    while hits.len() < limit {
-        let mut most: Option<(f64, usize, Vec<usize>)> = None;
-        for (at, candidate) in candidates.iter().enumerate() {
-            let (value, lines) = candidate.best(&worth, line_cost);
-            if value > most.as_ref().map_or(0.0, |most| most.0) {
-                most = Some((value, at, lines));
-            }
+    let mut offers: Vec<Offer> = candidates.iter().map(|candidate| candidate.offer(&worth, line_cost)).collect();
+    let mut told = 0;
+    while let Some(at) = highest(&offers).filter(|_| hits.len() < limit) {
+        // What was told since makes an offer smaller: only the one that seems best is looked at again.
+        if offers[at].told < told {
+            offers[at] = Offer { told, ..candidates[at].offer(&worth, line_cost) };
+            continue;
         }
-        let Some((_, at, lines)) = most else { break };
-        let lines = candidates[at].take(lines, &mut worth);
+        let lines = candidates[at].take(std::mem::take(&mut offers[at].lines), &mut worth);
         hits.extend(message(candidates[at].message).map(|message| candidates[at].excerpt(&lines, message)));
+        told += 1;
     }
     for hit in best {
         if hits.len() >= limit {
